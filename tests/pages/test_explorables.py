@@ -139,7 +139,7 @@ def test_play_moves_the_step_and_stands_still_where_motion_is_unwanted(browser):
 
 def test_a_link_in_the_text_loads_its_state(browser):
     with opened(browser, "descent") as page:
-        page.get_by_role("link", name="Companions lose").click()
+        page.get_by_role("link", name="Many random features").click()
         page.wait_for_function("location.hash.includes('q=0.8')")
         page.wait_for_function("document.querySelector('.pa-sentence').textContent.includes('fell behind')")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -54,7 +55,12 @@ def test_moved_by_keyboard_its_link_leads_back(browser, name):
         again = page.context.new_page()
         again.goto(page.evaluate("window.copied"))
         again.evaluate("() => window.explorable.ready")
-        assert finished(again) == after
+        # whoever has not guessed yet is not told what decides
+        told = [
+            re.sub("^(Among|The square decides:) .*? adding up", "", said)
+            for said in (finished(again), after)
+        ]
+        assert told[0] == told[1] != ""
 
 
 @every_explorable
@@ -307,7 +313,7 @@ def test_no_page_is_heavy(browser, name):
 
 @pytest.mark.parametrize("page_of", ["explore/valleys", "dynamics/companions"])
 def test_arrow_keys_move_the_start_in_the_plane(browser, page_of):
-    """As the page comes, and with a start outside of the first one's way; in its chapter as on its own page."""
+    """Before a guess, and in its chapter, where no guess is asked."""
     with shown(browser, f"book/{page_of}.html", reduced_motion="reduce") as page:
         if page_of == "dynamics/companions":
             page.locator("figure a[data-loads=valleys]").click()
@@ -339,3 +345,31 @@ def test_both_runs_of_a_guess_are_drawn_over_each_other(browser):
         page.locator(".pa-guess button").last.press("Enter")
         page.wait_for_function(f"() => /^Neither.*a scatter at step .*blocks at step/.test({SENTENCE})")
         assert page.evaluate(curves) == 2
+
+
+@pytest.mark.parametrize("name", ["counting", "descent", "look", "epochs"])
+def test_dragging_a_curve_selects_no_words_of_it(browser, name):
+    with opened(browser, name, reduced_motion="reduce") as page:
+        curve = page.locator(".pa-chart svg[style*=ew-resize]").first
+        curve.scroll_into_view_if_needed()
+        box = curve.bounding_box()
+        page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 60)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + box["height"] + 60, steps=6)
+        assert page.evaluate("getSelection().toString()") == ""
+
+
+@pytest.mark.parametrize("name", ["counting", "paint", "descent", "look"])
+def test_the_text_below_does_not_answer_the_guess(browser, name):
+    shown = "() => [...document.querySelectorAll('.pa-answering')].map(e => e.getClientRects().length > 0)"
+    with opened(browser, name, reduced_motion="reduce") as page:
+        before = page.evaluate(shown)
+        assert before and not any(before)
+        if name == "counting":  # a move shows them, and says no more than it moved
+            page.locator(SLIDER).first.press("ArrowRight")
+            page.wait_for_function(f"() => {SENTENCE}.startsWith('Among ')")
+            assert all(page.evaluate(shown))
+        page.locator(".pa-guess button").first.press("Enter")
+        page.wait_for_function(f"() => ({shown})().every(Boolean)")
+        if name == "counting":
+            page.wait_for_function(f"() => {SENTENCE}.startsWith('The square decides')")

@@ -362,9 +362,14 @@
           : share < 1e-6
             ? "is practically never wrong"
             : `is wrong on ${percent(share)} of inputs`;
+      const features = `${number(q * (D - C))} random features`;
+      // whoever has moved the picture first may still guess
+      const first = stage.querySelector(".pa-guess:not(:has([aria-pressed=true]))")
+        ? `Among ${features} adding up`
+        : `The square decides: ${features} are ${number(clutter)} C², ${side} the boundary of ` +
+          `${BOUNDARY} C², and adding up`;
       say(
-        `The square decides: ${number(q * (D - C))} random features are ${number(clutter)} C², ${side} ` +
-          `the boundary of ${BOUNDARY} C², and adding up ${errs(counting)}. Each set by itself ` +
+        `${first} ${errs(counting)}. Each set by itself ` +
           `${errs(listening)}` +
           (listening > counting
             ? ": more, by its ties alone, which it loses and the sum gives to a coin."
@@ -395,7 +400,7 @@
           }
           playing = false;
           for (const C of [8, 2]) remember(curveOf(C, seen.q)); // and sets of other sizes fall upon it
-          plot();
+          draw();
         },
       },
       colors: { "pa-label": "[Aa]dding up", "pa-same": "[Ee]ach set by itself" },

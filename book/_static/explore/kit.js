@@ -832,7 +832,11 @@
     const draw = (D, C, score, same, row = -1) => {
       if (canvas.width !== D) [canvas.width, canvas.height] = [D, D];
       const picture = new ImageData(D, D);
-      const [found, given] = [colors(), [0, 0, 0]];
+      const [found, given] = [[...colors()], [0, 0, 0]];
+      // on a dark ground faint colors drown, and blue before orange
+      const dark = document.documentElement.dataset.theme === "dark";
+      const lift = dark ? 0.5 : 1;
+      if (dark) found[1] = found[1].map((v) => mix(v, 255, 0.4));
       for (let i = 0, at = 0; i < D; i++) {
         const weights = Array.from({ length: D }, (_, j) => Math.exp(score(i, j)));
         const sum = weights.reduce((a, b) => a + b, 0);
@@ -841,7 +845,7 @@
           given[who] += weights[j] / sum / D;
           picture.data.set(found[who], at);
           picture.data[at + 3] =
-            255 * Math.min(1, (1.5 * C * weights[j]) / sum) * (row < 0 || row === i ? 1 : 0.3);
+            255 * Math.min(1, (1.5 * C * weights[j]) / sum) ** lift * (row < 0 || row === i ? 1 : 0.3);
         }
       }
       canvas.getContext("2d").putImageData(picture, 0, 0);

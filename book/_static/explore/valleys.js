@@ -267,7 +267,7 @@
       plate: h("svg:rect", { class: "pa-plate", rx: 4 }),
     }));
     const names = h("svg:g", {}, ...named.flatMap(({ plate, word }) => [plate, word]));
-    // Where the start ends, in words beside it: the eye is there while it is dragged.
+    // Where the start ends, in words beside the head of its way.
     const fate = h("svg:text");
     const fated = h("svg:g", { class: "pa-fate" }, h("svg:rect", { class: "pa-plate", rx: 4 }), fate);
     svg.append(back, front, names, fated, handle);
@@ -326,6 +326,7 @@
     );
     attention.element.dataset.small = "";
 
+    const out = ({ gamma, rho }) => Math.max(Math.abs(gamma), Math.abs(rho)) > RANGE;
     /** What is cut off at the frame. */
     const framed = (...inside) =>
       h(
@@ -444,7 +445,7 @@
       }
     }
 
-    /** Who leads in the end, beside the start, where it covers no other start and as little of all lines as it can. */
+    /** Who leads in the end, beside it as far as it is seen, where it covers no other start and as little of all lines as it can. */
     function nameFate() {
       const who = leads(line.at(-1));
       const words = { 1: "companions win", "-1": "strangers win", 0: "neither wins" }[who];
@@ -456,7 +457,8 @@
       const starts = [seen, ...ways.map(({ points }) => points[0])].map(at);
       const lines = [...ways.map(({ points }) => points), line].flat().map(at);
       const divide = Array.from({ length: 77 }, (_, k) => [5 * k, SIZE - 5 * k]);
-      const [x, y] = at(seen);
+      const leaves = line.findIndex((one) => out(one));
+      const [x, y] = at(line.at(leaves < 0 ? -1 : Math.max(0, leaves - 1)));
       const places = [1, -1].flatMap((way) =>
         [0.35, -1, 1.6, -2.2, 2.8, -3.4, 4].map((by) => ({ way, x: x + 18 * way, y: y + by * high })),
       );
@@ -466,8 +468,8 @@
         const inside = (points, by) =>
           points.filter(([u, v]) => u > left - by && u < right + by && v > top - by && v < bottom + by)
             .length;
-        const out = left < 0 || right > SIZE || top < 0 || bottom > SIZE;
-        return 1e5 * out + 1000 * inside(starts, 6) + 20 * inside(divide, 2) + 5 * inside(lines, 2) + k;
+        const cut = left < 0 || right > SIZE || top < 0 || bottom > SIZE;
+        return 1e5 * cut + 1000 * inside(starts, 6) + 20 * inside(divide, 2) + 5 * inside(lines, 2) + k;
       };
       const best = places
         .map((place, k) => [cost(place, k % 7), place])
@@ -507,7 +509,7 @@
 
     function draw(share = 1) {
       if (!line) return;
-      const leaves = line.findIndex(({ gamma, rho }) => Math.abs(gamma) > RANGE || Math.abs(rho) > RANGE);
+      const leaves = line.findIndex((one) => out(one));
       const whole = leaves < 0 ? line : line.slice(0, leaves);
       const inside = whole.slice(0, Math.max(2, Math.round(share * whole.length)));
       const path = (points, look) =>
@@ -586,10 +588,10 @@
       const who = leading
         ? `rolls into the valley where ${names[leading]} lead`
         : "stays beside the line, in the trough between the valleys";
-      const out = Math.max(Math.abs(end.gamma), Math.abs(end.rho)) > RANGE ? ", outside of the picture" : "";
+      const beyond = out(end) ? ", outside of the picture" : "";
       return (
         `${turned}From γ = ${number(seen.gamma)}, ρ = ${number(seen.rho)} the process ${who}, and is ` +
-        `followed to γ = ${number(end.gamma)}, ρ = ${number(end.rho)}${out}. On the way the least risk ` +
+        `followed to γ = ${number(end.gamma)}, ρ = ${number(end.rho)}${beyond}. On the way the least risk ` +
         `falls from ${number(first.loss)} to ${number(end.loss)}, and the error goes from ` +
         `${percent(first.error)} to ${percent(end.error)}.`
       );
@@ -621,7 +623,7 @@
         right: 1,
         free: ["gamma", "rho"],
         before: () =>
-          "Two starts have rolled, each on its side of the line. Guess, or drag the black start anywhere.",
+          "Two starts have rolled, each on its side of the line. Guess, or drag the large disc anywhere.",
         after: async () => {
           await roll();
           await sow();

@@ -89,7 +89,9 @@
         if (levels.length)
           label("the valley of companions", SIZE - 10, clamp(Y(deepest[0]) - 26, 22, SIZE - 14));
         context.textAlign = "left";
-        if (levels.length) label("the valley of strangers", 10, clamp(Y(deepest[1]) + 34, 22, SIZE - 14));
+        // and on a phone, where letters are large, not beside the ball's start
+        const lower = 34 + (small.matches ? letters : 0);
+        if (levels.length) label("the valley of strangers", 10, clamp(Y(deepest[1]) + lower, 22, SIZE - 14));
         context.globalAlpha = 1;
         const trail = (points, wide) => {
           context.lineWidth = wide;

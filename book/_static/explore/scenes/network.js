@@ -77,13 +77,21 @@
       ["model", "the model"],
     ].map(([who, words]) => {
       const marks = Array.from({ length: ROUNDS }, () => h("i"));
-      return { who, marks, total: h("b"), words };
+      // the model answers the same ten once it has learned
+      const later = who === "model" && h("em", { class: "pa-quiet" }, `after round ${ROUNDS}`);
+      return { who, marks, later, total: h("b"), words };
     });
     const table = h(
       "div",
       { class: "pa-score", role: "img" },
-      ...rows.map(({ marks, total, words }) =>
-        h("div", {}, h("span", {}, words), h("span", { class: "pa-marks" }, ...marks), total),
+      ...rows.map(({ marks, later, total, words }) =>
+        h(
+          "div",
+          {},
+          h("span", {}, words),
+          h("span", { class: "pa-marks" }, ...(later ? [later] : []), ...marks),
+          total,
+        ),
       ),
     );
     let pending = null;
@@ -261,8 +269,10 @@
           ? "Thirty-six tiles; choose one"
           : `Row by row: ${Array.from(s, (v) => spoken(v * label)).join(", ")}`,
       );
-      for (const { who, marks, total } of rows) {
+      for (const { who, marks, later, total } of rows) {
         const got = who === "model" && !open ? [] : points[who];
+        if (later) later.hidden = open;
+        for (const mark of marks) mark.hidden = later && !open;
         marks.forEach(
           (mark, k) =>
             (mark.className =
