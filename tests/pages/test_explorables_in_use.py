@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 from browser import SITE, bytes_of
-from page_visits import EXPLORE, PHONE, opened
+from page_visits import EXPLORE, NEXT_FRAME, PHONE, opened, shown
 
 pytestmark = pytest.mark.slow
 
@@ -305,11 +305,31 @@ def test_no_page_is_heavy(browser, name):
     assert bytes_of(browser, SITE / EXPLORE / f"{name}.html") <= 2_000_000
 
 
-def test_arrow_keys_move_the_start_in_the_plane(browser):
-    with opened(browser, "valleys", "#gamma=1&rho=-1", reduced_motion="reduce") as page:
+@pytest.mark.parametrize("page_of", ["explore/valleys", "dynamics/companions"])
+def test_arrow_keys_move_the_start_in_the_plane(browser, page_of):
+    """As the page comes, and with a start outside of the first one's way; in its chapter as on its own page."""
+    with shown(browser, f"book/{page_of}.html", reduced_motion="reduce") as page:
+        if page_of == "dynamics/companions":
+            page.locator("figure a[data-loads=valleys]").click()
+        plane = page.locator(".pa-plane .pa-start")
+        plane.wait_for()
+        page.evaluate(NEXT_FRAME)
+        at = lambda: [float(plane.get_attribute(name)) for name in ("cx", "cy")]  # noqa: E731
+        before = at()
+        for key in ("ArrowRight", "ArrowUp", "ArrowUp"):
+            page.locator(".pa-plane").press(key)
+            page.evaluate(NEXT_FRAME)
+        step = 380 * 0.1 / 6
+        assert at() == pytest.approx([before[0] + step, before[1] - 2 * step], abs=0.01)
+
+
+def test_a_plane_too_small_for_its_words_is_drawn_without_them(browser):
+    """As it is for a moment while its page is laid out: letters stay as large, and no place fits a word."""
+    with opened(browser, "valleys", reduced_motion="reduce") as page:
+        page.evaluate("() => { document.querySelector('.pa-planar').style.width = '60px'; }")
+        page.evaluate(NEXT_FRAME)
         page.locator(".pa-plane").press("ArrowRight")
-        page.locator(".pa-plane").press("ArrowUp")
-        page.wait_for_function("() => /gamma=1.1&rho=-0.9/.test(location.hash)")
+        page.wait_for_function("() => location.hash.includes('gamma=-2.4&')")
 
 
 def test_both_runs_of_a_guess_are_drawn_over_each_other(browser):

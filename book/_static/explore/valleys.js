@@ -434,6 +434,7 @@
           : steps.map((x) => [x - 0.7 * high, SIZE - x - 0.7 * high]);
         const far = ([x, y]) => Math.hypot(x - one.wish[0], y - one.wish[1]) / 12;
         const costs = places.filter(fits).map((at) => [cost(at) + far(at), at]);
+        if (!costs.length) return; // nor is it laid out yet: a word is wider than its side of the plane
         one.at = costs.reduce((best, next) => (next[0] < best[0] ? next : best))[1];
         const [x, y] = one.at.map((v) => Math.round(v));
         const turn = one.above ? {} : { transform: `rotate(-45 ${x} ${y})` };
@@ -478,7 +479,7 @@
     }
 
     /** The head of an arrow where the line leaves the frame: it goes on. */
-    function arrow(from, to) {
+    function onward(from, to) {
       const turn = (Math.atan2(Y(to.rho) - Y(from.rho), X(to.gamma) - X(from.gamma)) * 180) / Math.PI;
       return h("svg:path", {
         class: "pa-dot pa-signal pa-leaves",
@@ -525,7 +526,7 @@
         ),
         path(inside, "pa-curve pa-signal"),
         ...(leaves >= 0 && last && share === 1
-          ? [arrow(last, end)]
+          ? [onward(last, end)]
           : end
             ? [
                 h("svg:circle", {
