@@ -307,7 +307,7 @@ def test_no_page_is_heavy(browser, name):
 
 @pytest.mark.parametrize("page_of", ["explore/valleys", "dynamics/companions"])
 def test_arrow_keys_move_the_start_in_the_plane(browser, page_of):
-    """As the page comes, and with a start outside of the first one's way; in its chapter as on its own page."""
+    """As the page comes, and with a start out of the first one's way; in its chapter as on its own page."""
     with shown(browser, f"book/{page_of}.html", reduced_motion="reduce") as page:
         if page_of == "dynamics/companions":
             page.locator("figure a[data-loads=valleys]").click()
