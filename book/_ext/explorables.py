@@ -99,7 +99,7 @@ class Explorable(SphinxDirective):
             where += f' data-figure="{html.escape(self.options["figure"])}" data-shows="{shown}"'
         elif "figure" in self.options:
             still = self.still(name)
-        note = "<noscript><p>What moves here needs JavaScript.</p></noscript>"
+        note = "<noscript><p>This animation needs JavaScript.</p></noscript>"
         why = ""
         if "why" in self.options:
             of, _, anchor = self.options["why"].partition("#")

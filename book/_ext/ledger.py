@@ -367,12 +367,7 @@ class ClaimsHeadlines(LedgerDirective):
 
 
 class ClaimsFalls(LedgerDirective):
-    """What falls if a claim falls: a picture of who rests on whom, and the same as a table."""
-
-    #: Width of a column of the picture, height of a row, radius of a dot, in pixels.
-    COLUMN = 150
-    ROW = 16
-    DOT = 4
+    """What falls if a claim falls."""
 
     def run(self) -> list[nodes.Node]:
         ledger = shipped()
@@ -393,52 +388,7 @@ class ClaimsFalls(LedgerDirective):
             count = nodes.paragraph("", f"{len(falls)}")
             rows.append(self.row([self.place(claim), [count], [line]]))
         table = self.table(("if this falls", "so many fall", "with it"), (30, 10, 60), rows)
-        return [Fold("", raw(self._picture(ledger, claims)), table, label="The picture and the table")]
-
-    def _picture(self, ledger: Ledger, claims: dict) -> str:
-        """Dots in columns: what rests on nothing to the left, everything else right of all it rests on."""
-        known = [claim_id for claim_id in claims if ledger.carries(claim_id) or claims[claim_id].rests_on]
-        depth: dict[str, int] = {}
-
-        def level(claim_id: str) -> int:
-            if claim_id not in depth:
-                depth[claim_id] = 1 + max(map(level, claims[claim_id].rests_on), default=-1)
-            return depth[claim_id]
-
-        columns: dict[int, list[str]] = {}
-        for claim_id in known:
-            columns.setdefault(level(claim_id), []).append(claim_id)
-        place = {
-            claim_id: (self.COLUMN * column + 2 * self.DOT, self.ROW * (number + 1))
-            for column, ids in columns.items()
-            for number, claim_id in enumerate(ids)
-        }
-        height = self.ROW * (max(map(len, columns.values()), default=0) + 1)
-        width = self.COLUMN * len(columns)
-        lines = [
-            f'<path d="M{place[ground][0]} {place[ground][1]}L{place[claim_id][0]} {place[claim_id][1]}"/>'
-            for claim_id in known
-            for ground in claims[claim_id].rests_on
-        ]
-        dots = []
-        for claim_id, (x, y) in place.items():
-            page = f"book/claims/{claims[claim_id].chapter.partition('/')[0]}"
-            address = self.env.app.builder.get_relative_uri(self.env.docname, page)
-            name = claim_id.removeprefix("jelassi2022-").removeprefix("li2023-").removeprefix("ours-")
-            dots.append(
-                f'<a href="{address}#{claim_id}" class="pa-{claims[claim_id].family}">'
-                f'<circle cx="{x}" cy="{y}" r="{self.DOT}"/>'
-                f'<text x="{x + 2 * self.DOT}" y="{y + self.DOT}">{name}</text></a>'
-            )
-        summary = (
-            f"{len(known)} claims as dots in {len(columns)} columns, joined by {len(lines)} lines: each line "
-            "leads from a claim to one further right that rests on it."
-        )
-        return (
-            f'<div class="pa-falls"><svg role="group" viewBox="0 0 {width} {height}" aria-label="{summary}" '
-            f'style="min-width:{width}px">'
-            f"<title>{summary}</title><g>{''.join(lines)}</g>{''.join(dots)}</svg></div>"
-        )
+        return [Fold("", table, label="The table")]
 
 
 class ClaimsMap(LedgerDirective):

@@ -101,8 +101,9 @@ def realistic_start(law: Law, seeds, diagonal=DEFAULT.diagonal, init_std=DEFAULT
         SimplifiedViT(law.partition.num_patches, law.dim, diagonal=diagonal, init_std=init_std, seed=seed)
         for seed in seed_list(seeds)
     ]
-    scores, values = ([getattr(model, part).detach() for model in models] for part in ("scores", "value"))
-    return Start(torch.stack(scores), torch.stack(values))
+    scores = torch.stack([model.scores.detach() for model in models])  # (S, D, D)
+    values = torch.stack([model.value.detach() for model in models])  # (S, d)
+    return Start(scores, values)
 
 
 @dataclass(frozen=True)

@@ -213,7 +213,10 @@ def draw_first_steps(ax: Axes, steps, partition: Partition) -> None:
 def _signed_fraction(value: float) -> str:
     """+1/8, −3/8, 0: a float that is a fraction of small denominator."""
     part = Fraction(value).limit_denominator(1000)
-    return f"{'−' if part < 0 else '+'}{abs(part)}" if part else "0"
+    if part == 0:
+        return "0"
+    sign = "−" if part < 0 else "+"
+    return f"{sign}{abs(part)}"
 
 
 def draw_score_paths(ax: Axes, run) -> None:

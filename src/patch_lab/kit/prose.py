@@ -221,10 +221,8 @@ def with_interval(estimate: Estimate, *, as_percent: bool = False, unit: str | N
     difference of two percentages is one of percentage points.
     """
     scale, unit = (100, "%" if unit is None else unit) if as_percent else (1, unit or "")
-    value, low, high = map(
-        typeset, rounded(*(scale * x for x in (estimate.value, estimate.low, estimate.high)))
-    )
-    return f"{value}{unit} [{low}, {high}]"
+    value, low, high = rounded(scale * estimate.value, scale * estimate.low, scale * estimate.high)
+    return f"{typeset(value)}{unit} [{typeset(low)}, {typeset(high)}]"
 
 
 def typeset(text: str) -> str:

@@ -218,10 +218,9 @@ def refuse_nonsense(chapter: str, usual: Mapping[str, Any], /, **parameters) -> 
             raise ValueError(f"{name} must be {kind.words}, got {brief(value)}")
     for words, holds, names in _relations(chapter):
         if names.keys() <= parameters.keys() and not holds(parameters):
-            name, *others = sorted(
-                names, key=lambda name: parameters[name] == _like(parameters[name], usual.get(name))
-            )
-            beside = ", ".join(f"{name} = {brief(parameters[name])}" for name in others)
+            changed = [name for name in names if parameters[name] != _like(parameters[name], usual.get(name))]
+            name = (changed or list(names))[0]  # the first that is not as it stands in the chapter
+            beside = ", ".join(f"{other} = {brief(parameters[other])}" for other in names if other != name)
             raise ValueError(
                 f"{name} must be such that {words}, got {brief(parameters[name])} beside {beside}"
             )

@@ -115,8 +115,10 @@ class Cells:
         ValueError
             If the two do not have the same values of ``by``, each once.
         """
-        first, second = self.where(**one), self.where(**other)
-        ours, theirs = ([row.get(by) for row in view] for view in (first, second))
+        first = self.where(**one)
+        second = self.where(**other)
+        ours = [row.get(by) for row in first]
+        theirs = [row.get(by) for row in second]
         if set(ours) != set(theirs) or len(ours) != len(theirs) or len(set(ours)) < len(ours):
             raise ValueError(
                 f"cells must pair by {by}, got {ours} ({_text(one)}) and {theirs} ({_text(other)})"
