@@ -86,3 +86,14 @@ def test_a_cell_of_sweep(model, monkeypatch):
     assert decode(found["positions"]).shape == (64, 64)
     cut = images.permuted_cifar10(model, tile=2, seed=1)
     assert set(cut["locality"]) == {"as_seen"} and "positions" not in cut
+
+
+def test_random_labels_keep_the_pictures_and_how_often_each_label_occurs():
+    data = toy_set(40)
+    first = study_larger.relabeled(data, 0)
+    assert torch.equal(first.train_images, data.train_images)
+    assert torch.equal(first.test_labels, data.test_labels)
+    assert torch.equal(first.train_labels.sort().values, data.train_labels.sort().values)
+    assert not torch.equal(first.train_labels, data.train_labels)
+    assert torch.equal(study_larger.relabeled(data, 0).train_labels, first.train_labels)
+    assert not torch.equal(study_larger.relabeled(data, 1).train_labels, first.train_labels)

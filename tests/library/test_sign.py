@@ -18,7 +18,7 @@ from patch_lab.dynamics.optimality import cubic_form
 from patch_lab.dynamics.score_rates import score_rates
 from patch_lab.dynamics.small_diagonal import first_lead, small_diagonal_drift
 from patch_lab.dynamics.valley import best_alpha
-from patch_lab.dynamics.wrong_votes import lead_by_votes
+from patch_lab.dynamics.wrong_votes import lead_by_votes, louder_than_wrong
 
 
 def enumerated(D, C, q, p, u):
@@ -173,3 +173,26 @@ def test_what_a_wrong_vote_does_to_the_lead(D, C, q, beta, gamma, rho):
     assert by_wrong == pytest.approx(float(lead[wrong].sum()), rel=1e-9)
     rates = score_rates(risk, 0.3, beta, gamma, rho)
     assert by_wrong + by_others == pytest.approx(rates.inside - rates.outside, rel=1e-9)
+
+
+@pytest.mark.parametrize(("beta", "gamma", "rho"), [(4.0, 0.3, -0.2), (1.0, 0.9, -0.4), (1.0, 1.0, 0.1)])
+def test_under_a_wrong_vote_the_lead_alone_decides_who_is_louder(beta, gamma, rho):
+    """Against every image, by the softmax of a table of scores."""
+    D, C = 9, 3
+    s, _ = positive_inputs(D, C, 0.5, anywhere=False)
+    same = Partition.blocks(1, D, 1, C).same_set
+    A = np.where(same, gamma, rho)
+    np.fill_diagonal(A, beta)
+    S = np.exp(A) / np.exp(A).sum(axis=1, keepdims=True)
+    louder = set()
+    for image in s[s.sum(axis=1) < 0]:
+        heard = np.abs(S @ image)
+        for j in np.flatnonzero(image == -1):
+            k = -image[same[j]].sum()
+            ruled = np.expm1(gamma - rho) * (C - k) > -2 * image.sum()
+            assert (heard[0] > heard[j]) == ruled
+            louder.add(bool(ruled))
+    assert louder >= {False}
+    pairs, off = louder_than_wrong(D, C, beta, gamma, rho)
+    assert pairs > 0
+    assert off == 0
