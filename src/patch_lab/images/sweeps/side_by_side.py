@@ -13,8 +13,8 @@ from typing import Protocol
 
 from patch_lab.kit.sweeps.outcomes import as_recorded
 
-#: A prediction is believed to this factor: a machine that is shared slows down.
-CAUTION = 1.1
+#: A prediction, by a whole epoch on this very machine, is believed to this factor.
+CAUTION = 1.03
 
 
 class Ready(Protocol):

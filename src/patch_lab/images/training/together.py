@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from patch_association.checks import positive_int
 from patch_lab.images.data.augment import normalize
 from patch_lab.images.training.apart import Apart
 from patch_lab.images.training.config import FeedSettings, TrainConfig
@@ -66,7 +67,8 @@ class Row:
     model : module
         As it is after the last step, on the CPU.
     metrics : list of dict
-        By epoch ``train_loss`` and ``train_accuracy``, and ``val_accuracy`` where pictures are held out.
+        By epoch ``train_loss`` and ``train_accuracy``, and ``val_accuracy`` after epochs at whose end
+        held-out pictures are looked at.
     right : (test pictures,) array of bool
         Which test pictures the finished model names correctly.
     failed : str or None
@@ -136,10 +138,13 @@ class Together:
     configs, data, models, frozen : as in :func:`train_together`
     tokens : torch.dtype
         What tokens are kept in between the layers of a ViT that computes in bfloat16.
+    val_every : int
+        Epochs from one look at held-out pictures to the next; the last epoch always ends with one.
     """
 
-    def __init__(self, configs, data, models=None, frozen=None, tokens=torch.float32):
+    def __init__(self, configs, data, models=None, frozen=None, tokens=torch.float32, val_every=1):
         self.first = _alike(configs)
+        self.val_every = positive_int("val_every", val_every)
         self.place = processes(configs[0].device)
         self.configs = list(configs)
         self.device = self.place.device
@@ -225,14 +230,25 @@ class Together:
         """How long the whole run takes from now on, by an epoch that is run here; it leaves no trace."""
         step = self.start()
         kept = snapshot(self.changed())
-        took = 0.0
-        for _ in range(2):  # in the first one an evaluation is recorded, and memory is found
-            began = self._clock()
-            self._epoch(0, step)
-            took = self._clock() - began
+        of_an_epoch = self._last_of(2, lambda: self._epoch(0, step, look=False))
+        of_a_look = 0.0 if self.val is None else self._last_of(3, self.val.count)
         put_back(self.changed(), kept)
         self._put(self._prepared(0))
-        return self.first.epochs * took
+        looks = sum(self._looks_after(epoch) for epoch in range(self.first.epochs))
+        return self.first.epochs * of_an_epoch + looks * of_a_look
+
+    def _last_of(self, calls: int, function: Callable[[], Any]) -> float:
+        """Seconds of the last of some calls: in those before it, memory is found and passes are recorded."""
+        took = 0.0
+        for _ in range(calls):
+            began = self._clock()
+            function()
+            took = self._clock() - began
+        return took
+
+    def _looks_after(self, epoch: int) -> bool:
+        """Are held-out pictures looked at after this epoch, counted from 0?"""
+        return (epoch + 1) % self.val_every == 0 or epoch + 1 == self.first.epochs
 
     def _clock(self) -> float:
         if self.device.type == "cuda":
@@ -256,7 +272,8 @@ class Together:
         metrics: list[list[dict]] = [[] for _ in self.configs]
         reports: list[_Report] = []
         for epoch in range(self.first.epochs):
-            reports.append(self._epoch(epoch, step))
+            look = self.val is not None and self._looks_after(epoch)
+            reports.append(self._epoch(epoch, step, look))
             if len(reports) > 1 or self.ahead is None:
                 self._take(reports.pop(0), metrics, keep_failed)
         for report in reports:
@@ -270,12 +287,12 @@ class Together:
             models |= dict(zip(group, engine.finished([self.models[k] for k in group])))
         return [Row(models[k], metrics[k], right[k], failed[k]) for k in range(len(self.configs))]
 
-    def _epoch(self, epoch: int, step: Callable[[], None]) -> _Report:
+    def _epoch(self, epoch: int, step: Callable[[], None], look: bool) -> _Report:
         """The steps of an epoch; its measurements come while the next one is under way."""
         coming = self._soon(epoch + 1)
         for _ in range(self.steps):
             step()
-        report = _Report(self, None if self.val is None else self.val.count())
+        report = _Report(self, self.val.count() if self.val and look else None)
         if coming is not None:
             self._put(coming())
         return report
