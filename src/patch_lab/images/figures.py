@@ -238,7 +238,7 @@ def draw_pair(axes, pair: dict) -> None:
         every = len(pair[kind]["train_loss"]) // len(curves[kind])
         epochs = every * np.arange(1, len(curves[kind]) + 1)
         axes[0].plot(epochs, curves[kind], label=MODELS[kind], **line)
-        offset = (0, 8) if kind == "vanilla" else (0, -9)
+        offset = (0, 9) if kind == "vanilla" else (0, -16)
         _name_curve(axes[0], kind, (0.8 * epochs[-1], curves[kind][-1]), offset, "center", line["color"])
     axes[0].set(xlabel="epoch", ylabel="held-out accuracy (%)", ylim=(0, None))
     axes[1].axhline(0, color=COLORS["noise"], linewidth=1)
