@@ -18,7 +18,7 @@ from patch_lab.dynamics import figures as dynamics
 from patch_lab.dynamics import lifetime_figures as lifetime
 from patch_lab.images import figures as images
 from patch_lab.images import pretrained_figures as pretrained
-from patch_lab.kit.figures import COLORS
+from patch_lab.kit.figures import COLORS, label_ends
 from patch_lab.setting import figures as setting
 from patch_lab.transfer import figures as transfer
 
@@ -233,6 +233,17 @@ def test_valleys_part_at_a_dot_whose_color_says_on_which_side_runs_start():
     np.testing.assert_allclose(seen["$q = 0.5$"], ([-0.4, 0, 0.4], [-0.3, 0.1, 0.5]))
     dots = [(line.get_xdata()[0], line.get_color()) for line in ax.lines if line.get_marker() == "o"]
     assert dots == [(-0.1, COLORS["same set"]), (0.0, COLORS["label"])]
+
+
+def test_names_stand_at_their_points_or_else_off_the_ends_by_a_gap():
+    _, (left, right) = plt.subplots(1, 2)
+    errors = {"a": [0.1, 0.02], "b": [0.1, 0.11]}
+    transfer.plot_dilution(left, [4, 8], errors, 0.05, {"b": (1, (3, 7), "left"), "a": (0, (0, 5), "center")})
+    named = {text.get_text(): (text.xy, text.get_position()) for text in left.texts if hasattr(text, "xy")}
+    assert named == {"b": ((8, 0.11), (3, 7)), "a": ((4, 0.1), (0, 5))}
+    right.plot([0, 1], [0, 1], label="c")
+    label_ends(right, gap=20)
+    assert right.texts[0].xy == (1, 1) and right.texts[0].get_position() == (20, pytest.approx(0, abs=1e-9))
 
 
 def test_events_are_rings_on_the_curves_that_make_them():
