@@ -48,6 +48,8 @@ class Stream(IntEnum):
     BACKGROUNDS = 37
     NO_PICTURE = 38  # noise beside pictures: tokens that it leaves alone are no patches
     RANDOM_LABELS = 39  # the order in which pictures are given the labels of others
+    RANDOM_PIXELS = 40  # that stand in for pictures
+
     CROSSED = 60  # of CrossedData: keys, labels, signal sets, coefficients, noise
     PROBE = 61  # random partitions
     PROBE_ORDERS = 62  # of the patches of its inputs

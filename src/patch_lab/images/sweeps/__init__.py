@@ -20,6 +20,7 @@ FILES = {
         "cifar10_study_cnn",
         "cifar10_controls",
         "cifar10_random_labels",
+        "cifar10_labels_changed",
         "tiny_imagenet_study",
         "cifar10_paper_size",
     ),

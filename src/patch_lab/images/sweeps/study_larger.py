@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import torch
 
 from patch_association.streams import Stream, generator
@@ -55,6 +56,20 @@ CONTROL: dict[str, Any] = dict(
     study.COMMON, model="vit", vit="small", patch_size=4, depth=2, width=64, heads=8, mlp_width=128, epochs=6,
     warmup_epochs=0.6, batch_size=128, lr=2e-3, precision="float32",
 )  # fmt: skip
+
+
+#: The controls' recipe for fewer steps and pictures, and what is changed in it under random labels.
+SHORTER: dict[str, Any] = CONTROL | dict(epochs=4, warmup_epochs=0.4, val_size=1000)
+SHORTER_PICTURES = 13_800
+CHANGES: dict[str, dict[str, Any]] = {
+    "nothing": {},
+    "true labels": {},
+    "equal labels": {},
+    "noise": {},
+    "one fixed order": dict(tile=4),
+    "a tenth of the rate": dict(lr=CONTROL["lr"] / 10),
+    "P from N(0, 1)": dict(position_std=1.0),
+}
 
 
 def cnn_cell(tile: int, seed: int) -> dict:
@@ -105,6 +120,41 @@ def random_labels_cell(attention: str, seed: int) -> dict:
     folder = study.FOLDER.with_name("cifar10_random_labels") / f"{attention}-{seed}"
     options = {**CONTROL, "attention": attention, "seed": seed}
     return study.trained(options, relabeled(study.pictures(), seed), folder)
+
+
+def with_equal_labels(data: ImageSet) -> ImageSet:
+    """The same pictures; all training pictures have the first label."""
+    labels = torch.zeros_like(data.train_labels)
+    return replace(data, origin=f"{data.origin}, equal labels", train_labels=labels)
+
+
+def of_noise(data: ImageSet, seed: int) -> ImageSet:
+    """The same labels beside training pictures whose values are independent and uniform."""
+    rng = generator(seed, Stream.RANDOM_PIXELS)
+    noise = rng.integers(0, 256, data.train_images.shape, dtype=np.uint8)
+    return replace(data, origin=f"{data.origin}, noise {seed}", train_images=torch.from_numpy(noise))
+
+
+def changed_cell(attention: str, change: str, seed: int) -> dict:
+    """A shorter run with random labels in which one thing is changed (:data:`CHANGES`).
+
+    Returns
+    -------
+    dict
+        As of :func:`control_cell`.
+    """
+    data = study.pictures().limited(SHORTER_PICTURES, 1000)
+    if change == "equal labels":
+        data = with_equal_labels(data)
+    elif change != "true labels":
+        data = relabeled(data, seed)
+    if change == "noise":
+        data = of_noise(data, seed)
+    options = {**SHORTER, **CHANGES[change], "attention": attention, "seed": seed}
+    folder = (
+        study.FOLDER.with_name("cifar10_labels_changed") / f"{attention}-{change.replace(' ', '-')}-{seed}"
+    )
+    return study.trained(options, data, folder)
 
 
 def halved(data: ImageSet) -> ImageSet:
@@ -209,6 +259,15 @@ SWEEPS = (
         cells=grid(seed=range(3), attention=study.KINDS[::-1]),
         run=random_labels_cell,
         config=CONTROL,
+        data=packed,
+        grows=True,
+    ),
+    Sweep(
+        name="cifar10_labels_changed",
+        summary="Shorter runs with random labels in which labels, pictures or the recipe are changed.",
+        cells=grid(seed=range(2), change=tuple(CHANGES), attention=study.KINDS[::-1]),
+        run=changed_cell,
+        config={**SHORTER, "pictures": SHORTER_PICTURES, "changes": CHANGES},
         data=packed,
         grows=True,
     ),
