@@ -8,7 +8,8 @@ run at this size".
 Recipe ("book"). The preset "cifar100": seven layers, twelve heads, width and MLP width 384, patches of 4
 pixels, 300 epochs, AdamW, a cosine, AutoAugment, batches of 128; bfloat16 on a GPU, with weights, sums and
 tokens in float32. Both kinds of attention see the same pictures in the same order. Of a pair, held-out
-pictures are looked at after every fifth epoch.
+pictures are looked at after every fifth epoch (decided after the pilot, to save time; no verdict uses these
+looks).
 
 Order of the cells. (1) CIFAR-100: a pilot (:data:`RATES`, both kinds, six epochs with a cosine of their
 own, a seed that no pair has, the test left alone): each kind has the rate with the highest accuracy on
