@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import torch
-from scipy.optimize import minimize_scalar
+from scipy.optimize import fminbound
 from torch.nn.functional import logsigmoid
 
 from patch_association.checks import fits_memory, probability
@@ -59,7 +59,7 @@ def least_risk(attention, partition: Partition, q: float) -> float:
     def risk(alpha):
         return chance @ np.logaddexp(0, -((D * alpha) ** 3) * votes)
 
-    return float(minimize_scalar(risk, bounds=(0, 1), method="bounded").fun)
+    return float(risk(np.asarray(fminbound(risk, 0, 1)).item()))
 
 
 def first_steps(signs) -> np.ndarray:

@@ -118,7 +118,8 @@ def mean_share(
 
 def fisher_p(trials: int, one: int, other: int) -> float:
     """Fisher's two-sided p-value for ``one`` and ``other`` successes in so many ``trials`` each."""
-    return float(stats.fisher_exact([[one, trials - one], [other, trials - other]]).pvalue)
+    _, p = stats.fisher_exact([[one, trials - one], [other, trials - other]])
+    return float(p)
 
 
 def fisher_power(trials: int, one: float, other: float, level: float = 0.05) -> float:
@@ -131,7 +132,7 @@ def fisher_power(trials: int, one: float, other: float, level: float = 0.05) -> 
     >>> fisher_power(4, 0.0, 0.5)
     0.0625
     """
-    counts = np.arange(positive_int("trials", trials) + 1)
+    counts = range(positive_int("trials", trials) + 1)
     chances = np.outer(stats.binom.pmf(counts, trials, one), stats.binom.pmf(counts, trials, other))
     found = np.array([[fisher_p(trials, a, b) < level for b in counts] for a in counts])
     return float(chances[found].sum())
