@@ -118,7 +118,7 @@ def mean_share(
 
 def fisher_p(trials: int, one: int, other: int) -> float:
     """Fisher's two-sided p-value for ``one`` and ``other`` successes in so many ``trials`` each."""
-    _, p = stats.fisher_exact([[one, trials - one], [other, trials - other]])
+    _ratio, p = np.asarray(stats.fisher_exact([[one, trials - one], [other, trials - other]]))
     return float(p)
 
 
