@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 import torch
 
-from patch_association.checks import finite, int_list, made_of, one_of, positive_int, seed_list
+from patch_association.checks import finite, function, int_list, made_of, one_of, positive_int, seed_list
 from patch_association.data import SpatialData, assumption_one
 from patch_association.streams import TEST, VALIDATION, Stream, generator
 from patch_association.structure import association
@@ -308,7 +308,7 @@ def error_table(learner: Callable[..., Outcome], data: SpatialData, sizes, seeds
     ValueError
         If ``learner`` cannot be called, or data, sizes or seeds are not what it takes.
     """
-    made_of("learner", learner, "function", "__call__")
+    function("learner", learner)
     made_of("data", data, "SpatialData", "partition", "feature", "sample")
     sizes = int_list("sizes", sizes)
     seeds = seed_list(seeds)
