@@ -15,13 +15,14 @@ import torch
 
 from patch_association.checks import finite, function, int_list, made_of, one_of, positive_int, seed_list
 from patch_association.data import SpatialData, assumption_one
-from patch_association.streams import TEST, VALIDATION, Stream, generator
+from patch_association.streams import Stream, generator
 from patch_association.structure import association
 from patch_association.training.empirical import Descent, EmpiricalRun, Start, descend
 from patch_association.training.evaluate import HeldOut
 from patch_association.training.samples import Samples
 from patch_association.training.steps import Constant
 from patch_lab.kit.conventions import TRANSFER
+from patch_lab.kit.seeds import TEST, VALIDATION
 from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
 from patch_lab.transfer.block_error import exact_error
 from patch_lab.transfer.clipped import Clipped
