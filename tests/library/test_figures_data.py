@@ -118,6 +118,16 @@ def test_a_dot_marks_the_first_time_that_a_curve_is_halfway():
     assert dots == [[[pytest.approx(0.5), 50]], [[pytest.approx(1 + 1 / 3), 50]]]
 
 
+def test_a_pair_is_drawn_at_the_epochs_of_its_looks_with_the_difference_beside_it():
+    _, axes = plt.subplots(1, 2)
+    looks = {"vanilla": [0.1, 0.4], "positional": [0.2, 0.3]}
+    images.draw_pair(axes, {k: {"train_loss": [0] * 10, "val_accuracy": look} for k, look in looks.items()})
+    left, right = curves(axes[0]), curves(axes[1])
+    np.testing.assert_allclose(left[images.MODELS["vanilla"]], [[5, 10], [10, 40]])
+    np.testing.assert_allclose(left[images.MODELS["positional"]], [[5, 10], [20, 30]])
+    np.testing.assert_allclose(right["positional minus vanilla"], [[5, 10], [10, -10]])
+
+
 def test_a_patch_is_drawn_as_the_sum_of_its_row_and_its_column():
     rows, columns = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[10.0, 20.0], [30.0, 40.0]])
     whole = np.arange(16.0).reshape(4, 4)

@@ -222,6 +222,32 @@ def draw_study_shares(ax: Axes, runs, kind: str, chance: float, epochs: int, lev
     ax.set(xlabel="epoch", ylabel="share of the final gain (%)", ylim=(0, 125))
 
 
+def draw_pair(axes, pair: dict) -> None:
+    """Two networks at the paper's size: accuracy on held-out pictures, and who is ahead by how much.
+
+    Parameters
+    ----------
+    axes : two Axes
+    pair : dict
+        A pair of the sweep ``section-six``: for either kind ``train_loss`` by epoch and ``val_accuracy`` at
+        every look, the looks at equal distances and the last one after the last epoch.
+    """
+    curves = {}
+    for kind, line in _study_lines().items():
+        curves[kind] = 100 * np.array(pair[kind]["val_accuracy"])
+        every = len(pair[kind]["train_loss"]) // len(curves[kind])
+        epochs = every * np.arange(1, len(curves[kind]) + 1)
+        axes[0].plot(epochs, curves[kind], label=MODELS[kind], **line)
+        offset = (0, 9) if kind == "vanilla" else (0, -16)
+        _name_curve(axes[0], kind, (0.8 * epochs[-1], curves[kind][-1]), offset, "center", line["color"])
+    axes[0].set(xlabel="epoch", ylabel="held-out accuracy (%)", ylim=(0, None))
+    axes[1].axhline(0, color=COLORS["noise"], linewidth=1)
+    axes[1].plot(
+        epochs, curves["positional"] - curves["vanilla"], color=INK, label="positional minus vanilla"
+    )
+    axes[1].set(xlabel="epoch", ylabel="positional minus vanilla (points)")
+
+
 def draw_twins(axes, patches, encodings) -> None:
     """A network of two patches and its twin, which is given both lists in the other order: their tokens.
 

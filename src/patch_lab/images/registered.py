@@ -3,7 +3,8 @@
 Right and wrong answers are arrays (seeds, pictures) of 0 and 1; those of two networks are paired by seed and
 picture. Differences are in points, hundredths of the test pictures.
 
-The sweep "section-six" has no record yet. When it has one, these claims are judged by
+As the record of the sweep "section-six" grows, these claims are judged by
+
 
 ``judge_competitive``       jelassi2022-competitive, in the chapter images/laptop
 ``judge_nearly``            jelassi2022-figure-7-cifar10 and jelassi2022-figure-7-cifar100, there
