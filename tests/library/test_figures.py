@@ -24,7 +24,7 @@ from patch_lab.dynamics.figures import (
     draw_trap,
     draw_turned_rows,
 )
-from patch_lab.images.figures import montage
+from patch_lab.images.figures import draw_montage, montage
 from patch_lab.kit.figures import (
     CATEGORIES,
     COLORS,
@@ -256,3 +256,8 @@ def test_a_thinned_montage_keeps_whole_small_pictures():
     assert all_four.shape == (16, 16) and thinned.shape == (8, 8)
     assert thinned[:4, :4].ravel().tolist() == rows[5].tolist()
     assert thinned[4:, :4].ravel().tolist() == rows[13].tolist()
+    _, ax = new_figure()
+    draw_montage(ax, rows > 0, "a title", every=2)
+    (rings,) = (line for line in ax.lines if line.get_marker() == "o")
+    spots = rings.get_xydata().astype(int).tolist()
+    assert [int(thinned[down, across]) for across, down in spots] == [505, 707, 1313, 1515], "its own patch"

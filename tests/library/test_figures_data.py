@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ from patch_lab.dynamics import figures as dynamics
 from patch_lab.dynamics import lifetime_figures as lifetime
 from patch_lab.images import figures as images
 from patch_lab.images import pretrained_figures as pretrained
-from patch_lab.kit.figures import COLORS
+from patch_lab.kit.figures import COLORS, label_ends
 from patch_lab.setting import figures as setting
 from patch_lab.shallow_vit import figures as shallow
 from patch_lab.transfer import figures as transfer
@@ -66,8 +68,8 @@ DRAWN = [
     (transfer.plot_heads, ({(2, 1): ([1, 3], [[0.4, 0.2], [0.2, 0]]), (2, 2): ([1, 3], [[0.2, 0], [0, 0]])},),
      {"$K = 2$, 1 head": ([1, 3], [0.3, 0.1]), "$K = 2$, 2 heads": ([1, 3], [0.1, 0])}),
     (transfer.plot_complexities,
-     ([4, 8], [10, 20], {next(iter(transfer.LEARNERS)): {4: estimate(9, 1), 8: NEVER}}, 3),
-     {"needed without the sets": ([4, 8], [10, 20]), "enough in the limit": ([4, 8], [12, 24]),
+     ([4, 8], [10, 20], {next(iter(transfer.LEARNERS)): {4: estimate(9, 1), 8: NEVER}}),
+     {"needed without the sets": ([4, 8], [10, 20]),
       next(iter(transfer.LEARNERS)): ([4], [9])}),
     (setting.draw_normal_error, ([1, 4],),
      {"equal weights, limit": ([1, 4], [norm.cdf(-1), norm.cdf(-0.5)])}),
@@ -205,6 +207,60 @@ def test_networks_are_named_at_their_means_over_runs_of_each_tile():
     assert named[0] == {name: pytest.approx(point) for name, point in ends.items()}
     ends = {"positional ViT": (32, 48.2), "vanilla ViT": (32, 28.2), "residual CNN": (32, 68.2)}
     assert named[1] == {name: pytest.approx(point) for name, point in ends.items()}
+
+
+def test_a_run_arrives_where_its_margin_and_its_error_first_pass():
+    _, ax = plt.subplots()
+    margins = [[-1, 1, 1, 1], [-1, -1, 1, 1], [-1, -1, 1, 1]]
+    errors = [[1, 1, 0.02, 0.001], [1, 1, 0.005, 0.001], [1, 1, 0.01, 0.001]]
+    dynamics.draw_arrivals(ax, {"nine": ([0, 10, 20, 30], margins, errors)}, level=0.01)
+    whole, *drawn = (line.get_xydata().tolist() for line in ax.lines)
+    assert whole == [[0, 0], [30, 0]]
+    assert drawn == [[[10, 0], [20, 0]], [[20, 0]], [[20, 0], [30, 0]], [[30, 0]]], "bars, and medians"
+    named = {text.get_text(): (text.xy, text.get_color()) for text in ax.texts}
+    assert named == {
+        "association is exact": ((20, 0), COLORS["same set"]),
+        "error below 1%": ((30, 0), COLORS["label"]),
+    }
+
+
+def test_valleys_part_at_a_dot_whose_color_says_on_which_side_runs_start():
+    _, ax = plt.subplots()
+    margins = np.array([-1.0, -0.4, 0.0, 0.4, 1.0])
+    dynamics.draw_valleys(
+        ax, margins, {0.5: margins / 1e3 + 1e-4, 0.75: margins / 1e3}, {0.5: -0.1, 0.75: 0.0}
+    )
+    seen = curves(ax)
+    np.testing.assert_allclose(seen["$q = 0.5$"], ([-0.4, 0, 0.4], [-0.3, 0.1, 0.5]))
+    dots = [(line.get_xdata()[0], line.get_color()) for line in ax.lines if line.get_marker() == "o"]
+    assert dots == [(-0.1, COLORS["same set"]), (0.0, COLORS["label"])]
+
+
+def test_names_stand_at_their_points_or_else_off_the_ends_by_a_gap():
+    _, (left, right) = plt.subplots(1, 2)
+    errors = {"a": [0.1, 0.02], "b": [0.1, 0.11]}
+    transfer.plot_dilution(left, [4, 8], errors, 0.05, {"b": (1, (3, 7), "left"), "a": (0, (0, 5), "center")})
+    named = {text.get_text(): (text.xy, text.get_position()) for text in left.texts if hasattr(text, "xy")}
+    assert named == {"b": ((8, 0.11), (3, 7)), "a": ((4, 0.1), (0, 5))}
+    right.plot([0, 1], [0, 1], label="c")
+    label_ends(right, gap=20)
+    assert right.texts[0].xy == (1, 1) and right.texts[0].get_position() == (20, pytest.approx(0, abs=1e-9))
+
+
+def test_events_are_rings_on_the_curves_that_make_them():
+    _, axes = plt.subplots(3, 1)
+    course = {"alpha": [1, 3, 2], "gamma": [0, 1, 2], "rho": [0, -1, -1], "loss": [0.9, 0.5, 0.1]}
+    run = SimpleNamespace(steps=np.array([0, 9, 99]), **{name: np.array(y) for name, y in course.items()})
+    runs = {1.0: run, 4.0: run}
+    dynamics.draw_events(axes, runs, {1.0: {"T0": None, "T1": 99}, 4.0: {"T0": 9, "T1": None}})
+    dynamics.name_events(axes, runs)
+    drawn = [[line.get_xydata().T.tolist() for line in ax.lines if line.get_marker() != "o"] for ax in axes]
+    t = [1, 10, 100]
+    assert drawn[0] == [[t, course["alpha"]]] * 2 and drawn[2] == [[t, course["loss"]]] * 2
+    assert drawn[1] == [[t, course["gamma"]], [t, course["rho"]]] * 2
+    rings = [[line.get_xydata().tolist() for line in ax.lines if line.get_marker() == "o"] for ax in axes]
+    assert rings == [[[[10, 3]]], [[[100, 2]]], []]
+    assert [ax.texts[-1].get_text() for ax in axes] == [r"$\beta = 4$", r"$\rho$", r"$\beta = 4$"]
 
 
 def test_lifetimes_are_measured_against_predicted_ones_and_hollow_where_they_last():

@@ -144,30 +144,59 @@ def draw_constants(ax: Axes, x, constants, slopes, *, xlabel: str, title: str = 
     ax.set(yscale="log", xlabel=xlabel, title=title)
 
 
-def draw_events(axes, run, times: dict, title: str) -> None:
-    """Three panels of a run against 1 + t: alpha; the scores, max |rho| dotted; the risk. Events marked."""
-    t = 1 + run.steps
-    axes[0].plot(t, run.alpha, **_line("feature"))
-    for name, key, letter in _SCALARS:
-        axes[1].plot(t, getattr(run, name), label=letter, **_line(key))
-    axes[1].axhline(np.abs(run.rho).max(), color=COLORS["other sets"], linestyle=":", linewidth=1.2)
-    axes[2].plot(t, run.loss, color=COLORS["label"])
+def draw_events(axes, runs: dict, times: dict) -> None:
+    """Three panels of runs against 1 + t: alpha, with T0; the scores, with T1; the risk.
+
+    Parameters
+    ----------
+    axes : three Axes
+        From top to bottom.
+    runs : dict
+        A diagonal -> its run, dashed for the first and solid for the second.
+    times : dict
+        The diagonals -> {"T0": step or None, "T1": step or None}, which are recorded steps.
+    """
+    for (diagonal, run), dash in zip(runs.items(), ("--", "-")):
+        t = 1 + run.steps
+        lines = (
+            (axes[0], run.alpha, "feature", "T0", r"$\mathcal{T}_0$"),
+            (axes[1], run.gamma, "same set", "T1", r"$\mathcal{T}_1$"),
+            (axes[1], run.rho, "other sets", None, ""),
+            (axes[2], run.loss, "label", None, ""),
+        )
+        for ax, values, key, event, letter in lines:
+            ax.plot(t, values, color=COLORS[key], linestyle=dash, label=rf"$\beta = {diagonal:g}$")
+            if event is not None and times[diagonal][event] is not None:
+                at = int(np.searchsorted(run.steps, times[diagonal][event]))
+                ring: dict = {"marker": "o", "markersize": 7, "markerfacecolor": PAPER, "zorder": 3}
+                ax.plot(t[at], values[at], color=COLORS[key], **ring)
+                offset, side = {"T0": ((4, -11), "left"), "T1": ((-5, 9), "right")}[event]
+                place: dict = {"textcoords": "offset points", "ha": side, "va": "center"}
+                ax.annotate(letter, (t[at], values[at]), offset, color=COLORS[key], **place)
     axes[2].set(yscale="log")
-    axes[0].margins(y=0.22)  # room for the names of the events
-    axes[0].set(title=title)
     for ax in axes:
-        ax.set(xscale="log", xlim=(1, t[-1]))
-        for name in ("T0", "T1"):
-            if times[name] is not None:
-                ax.axvline(1 + times[name], color=INK, linewidth=0.9, linestyle=(0, (2, 2)))
+        ax.set(xscale="log", xlim=(1, None))
 
 
-def label_events(ax: Axes, times: dict) -> None:
-    """Name T0 and T1 at the top of a panel of :func:`draw_events`."""
-    place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "ha": "left", "va": "top"}
-    for name, text in (("T0", r"$\mathcal{T}_0$"), ("T1", r"$\mathcal{T}_1$")):
-        if times[name] is not None:
-            ax.annotate(text, (1 + times[name], 1), xytext=(3, -3), **place)
+def name_events(axes, runs: dict) -> None:
+    """Name the curves of :func:`draw_events`: each diagonal at alpha and at the risk; gamma and rho."""
+    (dashed, first), (solid, second) = ((rf"$\beta = {diagonal:g}$", run) for diagonal, run in runs.items())
+    top = int(np.argmax(first.alpha))
+    high = int(np.argmax(first.gamma > 0.8 * first.gamma[-1]))
+    late = int(np.argmax(first.rho < 0.5 * first.rho[-1]))
+    down = int(np.argmax(first.loss < 2 * first.loss[-1]))
+    last = len(second.steps) - 1
+    names = (
+        (axes[0], dashed, first, first.alpha, top, (0, -12), "center", "feature"),
+        (axes[0], solid, second, second.alpha, last, (0, -10), "right", "feature"),
+        (axes[1], r"$\gamma$", first, first.gamma, high, (-8, 2), "right", "same set"),
+        (axes[1], r"$\rho$", first, first.rho, late, (-6, -6), "right", "other sets"),
+        (axes[2], dashed, first, first.loss, down, (-8, -4), "right", "label"),
+        (axes[2], solid, second, second.loss, last, (-2, 34), "right", "label"),
+    )
+    for ax, words, run, values, at, offset, side, key in names:
+        place: dict = {"textcoords": "offset points", "ha": side, "va": "center", "color": COLORS[key]}
+        ax.annotate(words, (1 + run.steps[at], values[at]), offset, **place)
 
 
 def draw_portrait(ax: Axes, gammas, rhos, flow, path, title: str, mark=None) -> None:
@@ -469,6 +498,39 @@ def draw_frames(axes, frames: dict, partition: Partition) -> None:
     axes[0].figure.colorbar(image, ax=list(axes), fraction=0.012, pad=0.01, label="score $A_{ij}$")
 
 
+def draw_arrivals(ax: Axes, sizes: dict, level: float) -> None:
+    """When runs first associate exactly, and when their error is first below ``level``: a row a size.
+
+    A bar reaches from the first run to the last, with a dot at the median; gray is as long as the runs.
+
+    Parameters
+    ----------
+    ax : Axes
+    sizes : dict
+        Name of a row -> (steps (records,), margins (runs, records), test errors (runs, records)). Every run
+        arrives at both.
+    level : float
+    """
+    for row, (steps, margins, errors) in enumerate(sizes.values()):
+        ax.plot([0, steps[-1]], [row, row], color=_FROZEN, linewidth=1.2, zorder=1)
+        arrivals = (
+            (np.asarray(margins) > 0, "same set", "association is exact", "left"),
+            (np.asarray(errors) < level, "label", f"error below {100 * level:g}%", "center"),
+        )
+        for reached, key, name, side in arrivals:
+            first = np.asarray(steps)[reached.argmax(axis=1)]  # (runs,)
+            middle = np.median(first)
+            ax.plot([first.min(), first.max()], [row, row], color=COLORS[key], linewidth=7, alpha=0.4)
+            ax.plot(middle, row, "o", color=COLORS[key], markersize=9)
+            if row == 0:
+                place: dict = {"textcoords": "offset points", "ha": side, "va": "bottom"}
+                ax.annotate(name, (middle, row), (-5 if side == "left" else 0, 8), color=COLORS[key], **place)
+    ax.set_yticks(range(len(sizes)), list(sizes))
+    ax.set(xlabel="step of gradient descent", ylim=(len(sizes) - 0.6, -0.7), xlim=(0, None))
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+
+
 def draw_overshooting(ax: Axes, paths: dict) -> None:
     """What the model reads of v, step by step, at a few rates; the goal is 1.
 
@@ -541,6 +603,36 @@ def draw_drift_map(ax: Axes, qs, num_patches, drift, runs, title: str):
             ax.scatter(*zip(*some), marker=marker, s=34, zorder=3, **edge)
     ax.set(xlabel="$q$", ylabel="patches $D$", title=title, yticks=num_patches)
     return image
+
+
+def draw_valleys(ax: Axes, margins, drifts: dict, crossings: dict) -> None:
+    """The drift of the margin along a valley's floor, one curve for each q, and where the valleys part.
+
+    Parameters
+    ----------
+    ax : Axes
+    margins : (n,) array
+        gamma - rho; runs start at zero.
+    drifts : dict
+        q -> (n,) array.
+    crossings : dict
+        q -> the margin at which the drift turns positive, or nan. A curve is blue where companions win from
+        the start, else crimson.
+    """
+    reach = 0.42
+    shown = np.abs(margins) <= reach
+    for (q, drift), dash in zip(drifts.items(), ("-", "--", ":")):
+        color = COLORS["same set" if crossings[q] < 0 else "label"]
+        ax.plot(margins[shown], 1e3 * drift[shown], color=color, linestyle=dash, label=f"$q = {q:.3g}$")
+        ax.plot(crossings[q], 0, "o", color=color, markersize=7)
+    ax.axhline(0, color=INK, linewidth=0.9)
+    ax.axvline(0, color=COLORS["noise"], linestyle=":", linewidth=1.4)
+    ax.set(xlabel=r"margin $\gamma - \rho$", ylabel=r"drift $\times 10^3$", xlim=(-reach, reach))
+    ax.annotate("start", (0, 1), (-4, 0), xycoords=("data", "axes fraction"), textcoords="offset points",
+                ha="right", va="top", color=COLORS["noise"])  # fmt: skip
+    ax.text(0.05, 0.75, "companions gain", transform=ax.transAxes)
+    ax.text(0.97, 0.1, "strangers gain", ha="right", transform=ax.transAxes)
+    label_ends(ax)
 
 
 def draw_rate_map(ax: Axes, multiples, ratios, outcomes, bound: float) -> None:

@@ -339,15 +339,25 @@ def montage(rows, every: int = 1) -> np.ndarray:
 
 
 def draw_montage(ax: Axes, rows, title: str, every: int = 1) -> None:
-    """A montage of boolean rows: dark where the similarity exceeds the threshold."""
+    """A montage of boolean rows: dark where the similarity exceeds the threshold.
+
+    With ``every`` above 1 a ring in each small picture is around the patch whose picture it is.
+    """
     grid = round(len(rows) ** 0.5)
     ax.imshow(montage(rows, every), cmap="Greys", vmin=0, vmax=1.3, interpolation="nearest")
     thin = {"color": COLORS["noise"], "linewidth": 0.4, "alpha": 0.7, "clip_on": False}
     for edge in range(-(-grid // every) + 1):
         ax.axhline(edge * grid - 0.5, **thin)
         ax.axvline(edge * grid - 0.5, **thin)
+    own = np.arange((grid - 1) % every, grid, every)  # the rows, or columns, of the patches that are shown
+    if every > 1:
+        at = np.arange(len(own)) * grid + own
+        across, down = np.meshgrid(at, at)
+        ring: dict = {"markerfacecolor": "none", "markersize": 19, "markeredgewidth": 1.4, "clip_on": False}
+        ax.plot(across.ravel(), down.ravel(), "o", color=COLORS["other sets"], **ring)
     ax.spines[:].set_visible(False)  # they would cover half of the cells at the edges
-    ax.set(xticks=[], yticks=[], title=title)
+    ax.set(xticks=[], yticks=[])
+    ax.set_title(title, pad=12 if every > 1 else None)  # clear of the rings
 
 
 def plot_montages(pictures: dict, columns: int = 2, every: int = 1) -> Figure:

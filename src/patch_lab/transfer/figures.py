@@ -85,8 +85,8 @@ def plot_sample_curves(ax: Axes, curves: dict, target: float = 0.05) -> None:
     ax.set(xscale="log", xlabel=r"downstream samples $\tilde N$", ylabel=_ERROR, ylim=(-0.035, None))
 
 
-def plot_complexities(ax: Axes, patches, bound, learners: dict, enough: float) -> None:
-    """N*(D) on logarithmic axes with bootstrap intervals; the lower bound shaded from below.
+def plot_complexities(ax: Axes, patches, bound, learners: dict) -> None:
+    """N*(D) on logarithmic axes with bootstrap intervals; below the lower bound the ground is gray.
 
     Parameters
     ----------
@@ -94,8 +94,6 @@ def plot_complexities(ax: Axes, patches, bound, learners: dict, enough: float) -
         D and the least number of samples that any uninformed learner needs.
     learners : dict
         Name in :data:`LEARNERS` -> {D: Estimate}. Points that never cross are left out.
-    enough : float
-        Samples per patch that are enough in the limit of many patches.
     """
     ax.fill_between(patches, 0.7, bound, color=COLORS["noise"], alpha=0.18, linewidth=0)
     for name, complexities in learners.items():
@@ -112,10 +110,8 @@ def plot_complexities(ax: Axes, patches, bound, learners: dict, enough: float) -
     label_ticks(ax.xaxis, patches)
     label_ends(ax)
     # The bound is named where there is room, and not at its end beside the learners.
-    limit = enough * np.asarray(patches)
     ax.plot(patches, bound, color=INK, label="needed without the sets")
-    ax.plot(patches, limit, color=INK, linestyle="--", linewidth=1, label="enough in the limit")
-    ax.text(patches[-1], bound[-1] / 3, "too few\nwithout the sets", ha="right", va="top")
+    ax.text(patches[-1], bound[-1] / 2, "too few\nwithout the sets", ha="right", va="top")
 
 
 def draw_samples(axes, coefficients, labels, signal, partition: Partition, width: int) -> None:
@@ -195,12 +191,31 @@ def draw_pulls(ax: Axes, cosines: dict, title: str) -> None:
     ax.set_xlabel(r"along the feature $\rightarrow$")
 
 
-def plot_dilution(ax: Axes, patches, errors: dict, limit: float) -> None:
-    """The error of a perfect value vector against D, a line for each gamma, and the limit at fixed gamma."""
+def plot_dilution(ax: Axes, patches, errors: dict, limit: float, named=None) -> None:
+    """The error of a perfect value vector against D, a line for each gamma, and the limit at fixed gamma.
+
+    Parameters
+    ----------
+    patches : (n,) integers
+    errors : dict
+        Name -> (n,) errors.
+    limit : float
+        What a plain sum has.
+    named : dict, optional
+        Name -> (at which point it stands, its offset from there in points, which of its sides is there). By
+        default names stand at the ends.
+    """
     _target(ax, limit)
-    for name, style in styles_of(errors).items():
+    ax.text(patches[0], limit, "plain sum", ha="left", va="bottom")
+    styles = styles_of(errors)
+    for name, style in styles.items():
         ax.plot(patches, errors[name], label=name, **style)
-    ax.set(xscale="log", xlabel="number of patches $D$", ylim=(-0.005, 0.15), xlim=(None, max(patches)))
+    ax.set(xscale="log", xlabel="number of patches $D$", ylabel="error", ylim=(-0.005, 0.15))
+    if named is None:
+        label_ends(ax)
+    for name, (at, offset, side) in (named or {}).items():
+        place: dict = {"textcoords": "offset points", "ha": side, "va": "center"}
+        ax.annotate(name, (patches[at], errors[name][at]), offset, color=styles[name]["color"], **place)
 
 
 def plot_mismatch(ax: Axes, fractions, measured: dict, forecast: dict, target: float = 0.05) -> None:

@@ -95,6 +95,7 @@ def learn_with_fixed_attention(
     attention,
     sizes,
     seeds,
+    step: Constant | None = None,
     *,
     steps: int,
     linear: float = TRANSFER.linear,
@@ -110,7 +111,7 @@ def learn_with_fixed_attention(
     sizes : list of K int
         Training-set sizes, nested in each seed.
     seeds : list of S int
-    steps, linear
+    step, steps, linear
         As :func:`~patch_lab.transfer.fine_tuning.fine_tune` takes them.
     draws : int
         Test draws, common to all. Hard attention to the data's own sets needs none: its error is exact.
@@ -123,7 +124,7 @@ def learn_with_fixed_attention(
     sizes = int_list("sizes", sizes)
     draws = positive_int("draws", draws)
     reads = draw_reads(data, attention, max(sizes), seeds)
-    tuned = fine_tune(reads, attention, sizes, seeds, steps=steps, linear=linear)
+    tuned = fine_tune(reads, attention, sizes, seeds, step, steps=steps, linear=linear)
     alpha, tau = feature_and_rest(tuned.value, data)
     test = HeldOut(data, draws, TEST)
     # w* itself comes last: alpha at its median, and no noise.

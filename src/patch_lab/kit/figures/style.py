@@ -236,10 +236,11 @@ def draw_band(ax, x, values, quantity: str, label: str | None = None) -> None:
     ax.plot(x, values.mean(axis=0), label=label, markevery=max(1, len(x) // 10), **style_of(quantity))
 
 
-def label_ends(ax) -> None:
+def label_ends(ax, gap: float = 6) -> None:
     """Write each labeled curve's name beside its last point, in its color: in place of a legend.
 
     Call it when limits, scales and titles are set. Names that would touch are moved apart, in their order.
+    ``gap``, in points, is what a name keeps from its point.
     """
     ax.figure.draw_without_rendering()  # panels get their places; names need the height in points
     per_point = ax.figure.dpi / 72
@@ -257,7 +258,7 @@ def label_ends(ax) -> None:
     steps = 1.15 * LETTERING * np.arange(len(ends))
     for place, (height, end, name, color) in zip(isotonic_regression(heights - steps).x + steps, ends):
         ax.annotate(
-            name, end, (6, place - height), textcoords="offset points", va="center", color=color,
+            name, end, (gap, place - height), textcoords="offset points", va="center", color=color,
             annotation_clip=False,
         )  # fmt: skip
 
