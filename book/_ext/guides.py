@@ -17,29 +17,36 @@ from bs4 import BeautifulSoup
 from front import short, without_tex
 from lettering import all_pages, pages_of
 from notation import load as load_notation
+from sphinx.errors import ExtensionError
 from tips import bare
 
 from patch_lab.kit.ledger import SOURCES, shipped
 
 INDEX = "_static/page-index.js"
-#: What the theme and docutils write that a screen reader stumbles over, and what stands in its place: toggles
-#: without a name, a name that is not the text shown, a part outside of all landmarks, heads of no column, and
-#: roles of a publisher that are no longer used.
-UNHEARD = (
-    (r'(<a\b[^>]*>(?:[\dA-Z]+\. )?)([^<]*)(</a><details[^>]*>)<summary(?: aria-label="Notes")?>',
-     r'\1\2\3<summary aria-label="Notes on \2">'),
-    (r'<summary>(?=<span class="toctree-toggle")', '<summary aria-label="Notes">'),
-    (r'(<button class="btn search-button-field[^>]*?) aria-label="Search"', r"\1"),
-    (r'<div class="sidebar-primary-item">(?=\s*<a class="navbar-brand)',
-     '<div class="sidebar-primary-item" role="navigation" aria-label="Home">'),
-    (r"<th\b[^>]*>\s*(?:<p>\s*</p>)?\s*</th>", "<td></td>"),
-    (r'<div role="list" class="citation-list">', '<div class="citation-list">'),
-    (r' role="doc-biblioentry"', ""),
-)  # fmt: skip
+#: What the theme and docutils write that a screen reader stumbles over, and what stands in its place. Each
+#: pattern matches what it has put there, too: pages that a build leaves alone are gone through again.
+UNHEARD = {
+    "the toggle of a page with notes": (
+        r'<summary(?: aria-label="[^"]*")?>(?=<span class="toctree-toggle")', '<summary aria-label="Notes">'),
+    "the toggle beside a link": (
+        r'(<a\b[^>]*>(?:[\dA-Z]+\. )?)([^<]*)(</a><details[^>]*>)<summary(?: aria-label="Notes[^"]*")?>',
+        r'\1\2\3<summary aria-label="Notes on \2">'),
+    "the button of the search, whose name is not its text": (
+        r'(<button class="btn search-button-field(?:(?! aria-label)[^>])*)(?: aria-label="Search")?', r"\1"),
+    "the head of the sidebar, outside of all landmarks": (
+        r'<div class="sidebar-primary-item"(?: role="navigation" aria-label="Home")?>'
+        r'(?=\s*<a class="navbar-brand)',
+        '<div class="sidebar-primary-item" role="navigation" aria-label="Home">'),
+    "the head of no column": (r"<th\b[^>]*>\s*(?:<p>\s*</p>)?\s*</th>|<td></td>", "<td></td>"),
+    "the list of references": (
+        r'<div(?: role="list")? class="citation-list">', '<div class="citation-list">'),
+    "a reference, whose role is no longer used": (
+        r'(<div class="citation" id="[^"]*")(?: role="doc-biblioentry")?', r"\1"),
+}  # fmt: skip
 #: A work in a sentence, whose link is its year; and the ways on below a scene, whose links all read the same.
 CITED = re.compile(
     r'(?P<names><span[^>]* id="id\d+">(?:(?!</span>|<a\b).)*?)\[<a (?P<to>class="reference internal" '
-    r'href="[^"]*references\.html#[^"]*")(?P<title>[^>]*)>(?P<year>\d{4}\w?)</a>'
+    r'href="[^"]*references\.html#[^"]*")(?: aria-label="[^"]*")?(?P<title>[^>]*)>(?P<year>\d{4}\w?)</a>'
 )
 WAYS = re.compile(
     r'<section class="pa-scene" data-scene="\w+" aria-label="(?P<scene>[^"]+)">'
@@ -47,7 +54,8 @@ WAYS = re.compile(
     re.S,
 )
 WAY = re.compile(
-    r'<a (class="[^"]*" href="[^"]*")>(?P<said>(?:<span[^>]*>)?(?:the theorem|the notebook)(?:</span>)?)</a>'
+    r'<a (?P<to>class="[^"]*" href="[^"]*")(?: aria-label="[^"]*")?>'
+    r"(?P<said>(?:<span[^>]*>)?(?:the theorem|the notebook)(?:</span>)?)</a>"
 )
 CLAIMS = "book/claims"
 NOTATION = "book/letters"
@@ -71,6 +79,18 @@ NEIGHBOR = re.compile(
     r'(?:\s*<p class="pa-about">.*?</p>)?',
     re.S,
 )
+#: What there is on some page of the book: a pattern that matches on none no longer fits the theme.
+SOUGHT = {
+    **{what: re.compile(pattern) for what, (pattern, _) in UNHEARD.items()},
+    "a cited work": CITED,
+    "the ways on below a scene": WAYS,
+    "one of these ways": WAY,
+    "the findings of a chapter": FINDS,
+    "the first paragraph of a page": FIRST,
+    "a numbered statement": STATEMENT,
+    "a figure with its caption": FIGURE,
+    "the link to a neighbor": NEIGHBOR,
+}
 
 
 def words(markup: str) -> str:
@@ -110,7 +130,9 @@ def about(page: str) -> str:
 
 
 def named(page: str) -> str:
-    """The page with a name for each link that says too little by itself."""
+    """The page as a screen reader should hear it: each link and each toggle with a name that says enough."""
+    for pattern, better in UNHEARD.values():
+        page = re.sub(pattern, better, page)
 
     def cited(match: re.Match) -> str:
         name = f"{words(match['names'])} {match['year']}"
@@ -119,7 +141,7 @@ def named(page: str) -> str:
 
     def ways(match: re.Match) -> str:
         def way(link: re.Match) -> str:
-            return f'<a {link[1]} aria-label="{words(link["said"])}: {match["scene"]}">{link["said"]}</a>'
+            return f'<a {link["to"]} aria-label="{words(link["said"])}: {match["scene"]}">{link["said"]}</a>'
 
         return WAY.sub(way, match[0])
 
@@ -216,6 +238,13 @@ def listing(contents: dict, title: str, address: str, titles: dict, sentences: d
     return "\n".join(lines)
 
 
+def require_all(pages: list[str]) -> None:
+    """Fail a build where something that guides a reader is on no page, or is written in another way."""
+    for what, pattern in SOUGHT.items():
+        if not any(map(pattern.search, pages)):
+            raise ExtensionError(f"no page has {what}, sought as {pattern.pattern}")
+
+
 def guide(app, error: Exception | None) -> None:
     """After a build: write all of it."""
     if error is not None or app.builder.format != "html":
@@ -230,13 +259,14 @@ def guide(app, error: Exception | None) -> None:
         new = neighbors(name, page, sentences)
         if new != page:
             (out / f"{name}.html").write_text(new, encoding="utf-8")
+    written = []
     for path in (*out.glob("*.html"), *out.glob("book/**/*.html")):
-        page = new = path.read_text(encoding="utf-8")
-        for pattern, better in UNHEARD:
-            new = re.sub(pattern, better, new)
-        new = named(new)
+        page = path.read_text(encoding="utf-8")
+        new = named(page)
         if new != page:
             path.write_text(new, encoding="utf-8")
+        written.append(new)
+    require_all(written)
     entries = json.dumps(index(pages, titles), ensure_ascii=False)
     (out / INDEX).write_text(f"window.pageIndex = {entries};\n", encoding="utf-8")
     text = listing(

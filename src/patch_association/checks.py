@@ -86,6 +86,12 @@ def made_of(name: str, value, kind: str, *attributes: str) -> None:
         raise ValueError(f"{name} must be a {kind}, got {type(value).__name__}")
 
 
+def function(name: str, value) -> None:
+    """Refuse what cannot be called."""
+    if not callable(value):
+        raise ValueError(f"{name} must be a function, got {type(value).__name__}")
+
+
 def brief(value) -> str:
     """What came, for an error's sentence: as it is written if that is short, else its kind."""
     shown = repr(value)

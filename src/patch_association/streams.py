@@ -56,18 +56,6 @@ class Stream(IntEnum):
     PROBE_FUNCTIONS = 63  # that know some of the sets
 
 
-#: Added to a seed, for inputs that no training sees: transfer's validation and test, and the test inputs
-#: and the curve's of learners on Gaussian patches, whose batches start at a third.
-VALIDATION = 10_000
-TEST = 20_000
-GAUSSIAN_TEST = 1_000_001
-GAUSSIAN_CURVE = 1_000_002
-GAUSSIAN_BATCHES = 2_000_000
-#: Of networks trained many seeds at a time: test inputs, and the first of their batches.
-BENCH_TEST = 1_000_003
-BENCH_BATCHES = 1_000_000_000
-
-
 def generator(seed: int, stream: Stream) -> np.random.Generator:
     """NumPy's generator for this kind of draw."""
     return np.random.default_rng([positive_int("seed", seed, minimum=0), int(stream)])

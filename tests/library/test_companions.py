@@ -18,6 +18,7 @@ from patch_lab.dynamics.outcomes import (
     by_kind,
     descend_by_enumeration,
     first_steps,
+    least_risk,
     mean_first_steps,
     outcomes,
 )
@@ -109,6 +110,18 @@ def test_every_outcome_is_listed_once_with_its_chance():
     assert ours.keys() == theirs.keys() and all(abs(ours[key] - theirs[key]) < 1e-15 for key in ours)
     with pytest.raises(ValueError, match="q"):
         outcomes(partition, 1.5)
+
+
+def test_the_least_risk_of_rows_that_hear_one_patch():
+    # The first of three patches is the signal, or random: its vote is right, wrong and missing with these
+    # chances, and all rows give the same vote.
+    q = 0.6
+    right = 1 / 3 + q / 3
+    wrong = q / 3
+    entropy = -right * math.log(right / (right + wrong)) - wrong * math.log(wrong / (right + wrong))
+    found = least_risk([[1, 0, 0]] * 3, Partition([0, 1, 2]), q)
+    assert found == pytest.approx(entropy + (1 - right - wrong) * math.log(2), abs=1e-9)
+    assert least_risk([[0, 0, 1]] * 3, Partition([0, 1, 2]), q) == pytest.approx(found, abs=1e-9)
 
 
 def test_the_step_worked_by_hand():

@@ -7,6 +7,7 @@ import cells
 import drawings
 import essay
 import gallery
+import guides
 import numpy as np
 import panels
 import pytest
@@ -14,6 +15,7 @@ from bs4 import BeautifulSoup
 from docutils import nodes
 from docutils.utils import new_document
 from matplotlib import colormaps
+from sphinx.errors import ExtensionError
 
 from patch_lab.kit.figures import new_figure, style
 
@@ -163,3 +165,50 @@ def test_the_drawings_of_the_gallery_keep_to_their_frames():
     marks = [about for _, about in gallery.drawings()["descent"]["marks"] if "width" in about]
     ends = {about["class"]: (about["x"] + about["width"], about["y"] + about["height"]) for about in marks}
     assert ends["pa-same"] == ends["pa-other"]
+
+
+#: What the theme writes, and what a screen reader should get.
+RAW = {
+    '<a href="x.html">3. Model (T)</a><details><summary><span class="toctree-toggle">':
+        '<a href="x.html">3. Model (T)</a><details><summary aria-label="Notes on Model (T)">'
+        '<span class="toctree-toggle">',
+    '<p>Notes</p><details><summary><span class="toctree-toggle">':
+        '<p>Notes</p><details><summary aria-label="Notes"><span class="toctree-toggle">',
+    '<button class="btn search-button-field" title="Search" aria-label="Search">':
+        '<button class="btn search-button-field" title="Search">',
+    '<div class="sidebar-primary-item"> <a class="navbar-brand">':
+        '<div class="sidebar-primary-item" role="navigation" aria-label="Home"> <a class="navbar-brand">',
+    '<th class="head"><p></p></th>': "<td></td>",
+    '<div role="list" class="citation-list">': '<div class="citation-list">',
+    '<div class="citation" id="id3" role="doc-biblioentry">': '<div class="citation" id="id3">',
+    '<span id="id1">Li [<a class="reference internal" href="references.html#id3" title="A">2023</a>]':
+        '<span id="id1">Li [<a class="reference internal" href="references.html#id3" aria-label="Li 2023" '
+        'title="A">2023</a>]',
+    '<section class="pa-scene" data-scene="heap" aria-label="A heap"><div class="pa-ways">'
+    '<a class="a" href="b">the theorem</a></div></section>':
+        '<section class="pa-scene" data-scene="heap" aria-label="A heap"><div class="pa-ways">'
+        '<a class="a" href="b" aria-label="the theorem: A heap">the theorem</a></div></section>',
+}  # fmt: skip
+#: What the search and the links to neighbors are made from.
+FOUND = (
+    '<h1>A</h1><p>First.</p><div class="find admonition"><p class="admonition-title">What</p>We find.</div>'
+    '<section><div class="proof theorem admonition" id="thm"><p class="admonition-title">Theorem</p>It is.'
+    '</div></section><figure id="fig"><figcaption><span class="caption-number">Fig. 1</span>It.</figcaption>'
+    '</figure><a class="left-prev" href="b.html"><p class="prev-next-title">B</p></a>'
+)
+
+
+@pytest.mark.parametrize(("raw", "heard"), RAW.items())
+def test_a_screen_reader_gets_a_name_for_everything_once(raw, heard):
+    assert guides.named(raw) == heard
+    assert guides.named(heard) == heard  # as of a page that the next build leaves alone
+
+
+@pytest.mark.parametrize(
+    ("mark", "lost"), [("<button", "the button of the search"), ("<h1", "the findings of a chapter")]
+)
+def test_a_build_says_what_the_theme_writes_in_another_way(mark, lost):
+    pages = [*map(guides.named, RAW), FOUND]
+    guides.require_all(pages)
+    with pytest.raises(ExtensionError, match=f"no page has {lost}"):
+        guides.require_all([page for page in pages if mark not in page])

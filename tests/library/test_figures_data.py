@@ -20,6 +20,7 @@ from patch_lab.images import figures as images
 from patch_lab.images import pretrained_figures as pretrained
 from patch_lab.kit.figures import COLORS, label_ends
 from patch_lab.setting import figures as setting
+from patch_lab.shallow_vit import figures as shallow
 from patch_lab.transfer import figures as transfer
 
 pytestmark = pytest.mark.usefixtures("book_style")
@@ -273,6 +274,18 @@ def test_lifetimes_are_measured_against_predicted_ones_and_hollow_where_they_las
     assert to_hex(gone.get_facecolor()[0]) == COLORS["same set"].lower() and not len(lasting.get_facecolor())
     assert axes[1].lines[0].get_xydata().tolist() == [[50, 50], [3000, 3000]]
     assert axes[1].get_xticks().tolist() == [60, 120, 240, 480, 960, 3000]
+
+
+def test_fewer_patches_are_drawn_with_all_runs_and_against_the_square():
+    _, axes = plt.subplots(1, 2)
+    accuracy = {64: np.array([[0.2, 0.3], [0.3, 0.4]]), 36: np.array([[0.3, 0.4], [0.5, 0.6]])}
+    shallow.draw_kept(axes, [500, 2000], accuracy, {64: 0.5, 36: 1.0}, {64: [2000, 2000], 36: [700, 900]})
+    drawn = {name.split(",")[0]: curve.tolist() for name, curve in curves(axes[0]).items()}
+    assert drawn == {"64": [[500, 2000], pytest.approx([0.25, 0.35])], "36": [[500, 2000], [0.4, 0.5]]}
+    needed, *_caps, everything, square = (line.get_xydata() for line in axes[1].lines)
+    assert needed.tolist() == [[1.0, 800.0]] and everything.tolist() == [[0.5, 2000.0]]
+    assert square[[0, -1]].tolist() == [[0.5, 2000.0], [1.0, 500.0]]
+    assert axes[1].collections[0].get_segments()[0].tolist() == [[1.0, 700.0], [1.0, 900.0]]
 
 
 def test_reach_is_a_share_with_its_interval_for_each_number_of_inputs():

@@ -12,7 +12,16 @@ from patch_association.intervals import (
     mean,
     proportion,
 )
-from patch_lab.kit.estimates import mean_share, odds_ratio, power_law, shared_error
+from patch_lab.kit.estimates import (
+    enough_from,
+    fisher_p,
+    fisher_power,
+    log_size_at,
+    mean_share,
+    odds_ratio,
+    power_law,
+    shared_error,
+)
 from patch_lab.transfer.complexity import crossing, sample_complexity
 
 
@@ -125,3 +134,19 @@ def test_the_number_of_samples_at_which_half_of_few_seeds_succeed_is_covered():
         found = sample_complexity(sizes, rng.random((10, 5)) < chance, 0.5, resamples=600)
         covered += found.low <= truth <= found.high
     assert covered >= 0.92 * runs
+
+
+def test_fishers_test_by_hand():
+    # Of 3 against 1 successes in 4 trials each: [1, 16, 36, 16, 1] / 70 are the chances of the tables.
+    assert fisher_p(4, 3, 1) == pytest.approx(34 / 70) and fisher_p(4, 4, 0) == pytest.approx(2 / 70)
+    a, b = 0.8, 0.3
+    assert fisher_power(4, a, b) == pytest.approx(a**4 * (1 - b) ** 4 + (1 - a) ** 4 * b**4)
+    assert fisher_power(3, 1.0, 0.0) == 0.0  # three trials never give a p-value below 1/20
+
+
+def test_sizes_that_are_enough():
+    successes = ([18, 20, 19], [17, 17, 18], [20, 20, 17])
+    assert [enough_from([2, 8, 32], row, 18) for row in successes] == [2, 32, math.inf]
+    falls = [0.2, 0.6, 0.4, 0.8]  # counts as 0.6 at a size of 1600
+    found = [math.exp(log_size_at([100, 400, 1600, 6400], falls, wanted)) for wanted in (0.1, 0.4, 0.7, 0.9)]
+    assert found == pytest.approx([100, 200, 3200, 6400])

@@ -13,7 +13,7 @@ from patch_association.exact.risk import PopulationRisk
 from patch_association.model import polynomial_activation
 from patch_association.structure import Partition
 from patch_association.training import Constant, descend_population
-from patch_lab.beyond import blank_rows, hard_ends, set_masses, sets_read
+from patch_lab.beyond import blank_rows, count_specialists, hard_ends, over_heads, set_masses, sets_read
 from patch_lab.dynamics.lifetime import ScoreNoise
 from patch_lab.dynamics.rows import choosing_rate, growth_rates, row_shapes, row_spread
 
@@ -156,3 +156,9 @@ def test_rows_are_counted_by_what_they_pay_each_set():
     assert masses.shape == (1, 9, 3) and np.allclose(masses.sum(axis=-1), 1)
     assert sets_read(masses, 0.55)[0].tolist() == [-1, -1, -1, -1, 1, -1, -1, -1, 0]
     assert blank_rows(masses)[0].tolist() == [True] * 4 + [False] + [True] * 3 + [False]
+    assert count_specialists(np.stack([masses, masses]), SETS, 0.55) == (4, 2)  # row 8 reads a foreign set
+
+
+def test_a_network_has_what_one_of_its_heads_has():
+    exact = [[[False, True], [False, False]], [[False, False], [False, False]]]  # (R, layers, heads)
+    assert over_heads(exact).tolist() == [True, False] and over_heads([0.2, 0.1]).tolist() == [0.2, 0.1]

@@ -24,7 +24,7 @@ from patch_association.shallow import (
 )
 from patch_association.shallow.network import chunk_size
 from patch_lab.shallow_vit.assumption import AssumptionCheck
-from patch_lab.shallow_vit.extensions import mixture
+from patch_lab.shallow_vit.extensions import mixture, samples_of
 from patch_lab.shallow_vit.robustness import noise_gain
 
 NAMES = ("output", "value", "key", "query")
@@ -128,6 +128,14 @@ def test_training_stops_where_every_hinge_is_zero():
     assert (run.loss[-1] == 0).all() and (run.risk[-1] == 0).all() and (run.margin[-1] >= 1).all()
     shorter = train(population(data), start, steps=int(run.fitted_at.min()) - 1, rate=0.2)
     assert (shorter.fitted_at == -1).all() and (shorter.loss[-1] > 0).all()
+
+
+def test_a_sample_of_a_law_weighs_each_kind_by_how_often_it_was_drawn():
+    law = population(PatternData(10, 0.4, 0.2, num_patterns=3, noise=0.0))
+    drawn, samples = samples_of(law, 4, trials=3)
+    assert drawn.shape == (3, 2) and (drawn.sum(axis=1) == 4).all() and len({*drawn[:, 0].tolist()}) > 1
+    np.testing.assert_array_equal(samples.probability, drawn / 4)
+    np.testing.assert_array_equal(samples.y, [law.y.tolist()] * 3)
 
 
 def test_a_mixture_has_the_risk_of_its_parts():

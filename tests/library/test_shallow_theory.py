@@ -25,7 +25,7 @@ from patch_association.shallow import (
 )
 from patch_lab.shallow_vit.certificate import noise_bound
 from patch_lab.shallow_vit.extensions import ExtendedViT, train_appendix_g, train_extended
-from patch_lab.shallow_vit.lucky import planted_lucky, still_lucky
+from patch_lab.shallow_vit.lucky import own_mass, planted_lucky, query_scores, still_lucky
 from patch_lab.shallow_vit.slow import follow_logistic, reduced_gap
 from patch_lab.shallow_vit.sparsify import (
     attention_received,
@@ -113,6 +113,16 @@ def test_the_noise_of_the_first_direction_is_that_of_draws():
         ratio = ((direction - signal) ** 2).sum(axis=1).mean() / (signal**2).sum()
         assert direction_noise(a, b, L, N, M, balanced) == pytest.approx(ratio, rel=0.08)
     assert class_overlap(a, b, M) == pytest.approx(((p[0] + p[1]) ** 2).sum() / 2)
+
+
+def test_what_the_first_pattern_pays_itself_by_hand():
+    # A key and a query that see the first pattern alone, with a score of log 3: 3 f / (3 f + 1 - f).
+    data = PatternData(10, 0.4, 0.2, num_patterns=3)
+    seen = math.sqrt(math.log(3)) * torch.from_numpy(data.patterns[:1].numpy())[None]  # (1, 1, d)
+    weights = replace(initial_weights(data, [0], num_neurons=2), key=seen, query=seen)
+    np.testing.assert_allclose(query_scores(data, weights)[0], [math.log(3), 0, 0], atol=1e-12)
+    assert own_mass(data, weights) == pytest.approx(1.2 / 1.8)
+    assert query_scores(data, weights, query=1).abs().max() < 1e-12
 
 
 def test_lucky_neurons_are_counted_exactly():

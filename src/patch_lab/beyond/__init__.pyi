@@ -20,7 +20,9 @@ from .deeper_networks import (
 )
 from .readers import (
     blank_rows as blank_rows,
+    count_specialists as count_specialists,
     hard_ends as hard_ends,
+    over_heads as over_heads,
     set_masses as set_masses,
     sets_read as sets_read,
 )

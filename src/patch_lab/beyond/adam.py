@@ -13,9 +13,9 @@ from torch.nn import functional as F
 
 from patch_association.checks import finite, positive_int
 from patch_association.intervals import Estimate, mean
-from patch_association.streams import GAUSSIAN_BATCHES, GAUSSIAN_CURVE, GAUSSIAN_TEST
 from patch_association.training.evaluate import error_rate
 from patch_association.training.gradients import loss_and_gradients
+from patch_lab.kit.seeds import GAUSSIAN_BATCHES, GAUSSIAN_CURVE, GAUSSIAN_TEST
 
 
 def train_learner(

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from patch_association.checks import finite, fits_memory, one_of, positive_int, seed_number
 from patch_association.defaults import DEFAULT
 from patch_association.model import polynomial_activation
-from patch_association.streams import BENCH_BATCHES, BENCH_TEST
+from patch_lab.kit.seeds import BENCH_BATCHES, BENCH_TEST
 
 #: What the scores of patch i for patch j are made of, off the diagonal.
 KINDS = {

@@ -30,6 +30,18 @@ def sets_read(masses: np.ndarray, least: float = 0.6) -> np.ndarray:
     return np.where(masses.max(axis=-1) >= least, masses.argmax(axis=-1), -1)
 
 
+def count_specialists(masses, partition: Partition, least: float = 0.6) -> tuple[int, int]:
+    """How many rows of ``masses`` (..., D, L) are specialists, and how many of these of their own set."""
+    read = sets_read(np.asarray(masses), least)  # (..., D)
+    return int((read >= 0).sum()), int((read == partition.labels).sum())
+
+
+def over_heads(values) -> np.ndarray:
+    """The largest value over layers and heads, (R, ...) to (R,): of truths, whether one of them holds."""
+    values = np.asarray(values)
+    return values.reshape(len(values), -1).max(axis=1)
+
+
 def blank_rows(masses: np.ndarray) -> np.ndarray:
     """Whether a row pays every set 1/L, to 0.1: (..., D) bool. Such a row takes the plain sum."""
     return np.abs(masses - 1 / masses.shape[-1]).max(axis=-1) <= 0.1

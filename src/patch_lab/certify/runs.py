@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from patch_association.checks import divides, listed, made_of, odd_degree, positive_int
+from patch_association.checks import divides, function, listed, made_of, odd_degree, positive_int
 from patch_association.defaults import DEFAULT
 from patch_lab.certify.cover import cover
 from patch_lab.certify.descent import BallDescent, Undecided, ahead
@@ -41,7 +41,7 @@ class Options:
     def __post_init__(self):
         if self.arithmetic not in ARITHMETICS:
             raise ValueError(f"the arithmetic is one of {', '.join(ARITHMETICS)}, got {self.arithmetic!r}")
-        made_of("tell", self.tell, "function", "__call__")
+        function("tell", self.tell)
 
 
 @dataclass(frozen=True)

@@ -235,7 +235,8 @@ class LoudSets(Sparse):
         if lam not in (0, 1) or not 0 < finite("theta", theta) <= 1:
             raise ValueError(f"lam must be 0 or 1 and theta lie in (0, 1], got {lam:g} and {theta:g}")
         M, chance, J = self._law
-        R, r0 = M - C, C**p + 1
+        R = M - C
+        r0 = C**p + 1
         rare = float(chance[-r0 == R][0])
         if rare < _RAREST:
             raise ValueError(f"R = -{r0} must have a chance above {_RAREST:g}, got {rare:.2g} for {self!r}")
@@ -247,13 +248,14 @@ class LoudSets(Sparse):
         far = min(1.0, (math.e * v * heard / 4) ** 2)  # exp(-v x) is at least this
 
         u = self.strength
-        plus, minus = (np.interp(np.arange(1, C + r0) * sign - C, R, chance) for sign in (1, -1))
         m = np.arange(1, C + r0)
-        turns = plus * expit(-u * m**p) - minus * expit(u * m**p)
+        right = np.interp(m - C, R, chance)  # P[M = m]
+        wrong = np.interp(-m - C, R, chance)
+        turns = right * expit(-u * m**p) - wrong * expit(u * m**p)
         late = int(m[turns >= 0].max()) + 2
         vote = float(chance[R == late + C][0]) * -math.expm1(-u)
 
-        k = C ** (2 if lam else 1) * (C ** (p - 2) if lam else (C - 1) ** (p - 1))
+        k = C**p if lam else C * (C - 1) ** (p - 1)
         alone = self.signs(1.0, lam)
         least = 2.0**-p * (k - C) ** p * float(chance[-k >= R].sum())
         share = theta * v / self.best(1.0, lam)

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import torch
+from scipy.optimize import fminbound
 from torch.nn.functional import logsigmoid
 
 from patch_association.checks import fits_memory, probability
@@ -35,6 +36,30 @@ def outcomes(partition: Partition, q: float) -> tuple[np.ndarray, np.ndarray, np
         s.append(block)
         y.append(np.full(len(signs), float(label)))
     return np.concatenate(s), np.concatenate(y), np.tile(chance, 2 * L)
+
+
+def least_risk(attention, partition: Partition, q: float) -> float:
+    """The least risk over alpha of the cubic without a linear part at frozen ``attention`` (D, D).
+
+    The risk is E log(1 + exp(-y sum_i (D alpha sum_j S_ij s_j)^3)), over all inputs; alpha is sought
+    between 0 and 1.
+
+    Examples
+    --------
+    Two patches, each a set, and both rows hear the first alone: it shows the label three times in four, so
+    the least risk is the entropy of 1/4.
+
+    >>> round(least_risk([[1, 0], [1, 0]], Partition([0, 1]), q=1.0), 6)
+    0.562335
+    """
+    s, y, chance = outcomes(partition, q)
+    votes = y * ((s @ np.asarray(attention, dtype=float).T) ** 3).sum(axis=1)  # (n,)
+    D = partition.num_patches
+
+    def risk(alpha):
+        return chance @ np.logaddexp(0, -((D * alpha) ** 3) * votes)
+
+    return float(risk(np.asarray(fminbound(risk, 0, 1)).item()))
 
 
 def first_steps(signs) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What some chapters estimate, with intervals: shares over runs and inputs, odds ratios, power laws."""
+"""What some chapters estimate: shares over runs and inputs, odds ratios, sizes that suffice, power laws."""
 
 from __future__ import annotations
 
@@ -114,6 +114,54 @@ def mean_share(
     if minimum is not None and estimate.high < minimum:
         raise ValueError(f"the interval {estimate} lies below the proved minimum {minimum:.6g}")
     return estimate
+
+
+def fisher_p(trials: int, one: int, other: int) -> float:
+    """Fisher's two-sided p-value for ``one`` and ``other`` successes in so many ``trials`` each."""
+    _ratio, p = np.asarray(stats.fisher_exact([[one, trials - one], [other, trials - other]]))
+    return float(p)
+
+
+def fisher_power(trials: int, one: float, other: float, level: float = 0.05) -> float:
+    """How often :func:`fisher_p` falls below ``level`` where two rates of success are ``one`` and ``other``.
+
+    Examples
+    --------
+    Of four trials each, only none against all gives a p-value below 1/20.
+
+    >>> fisher_power(4, 0.0, 0.5)
+    0.0625
+    """
+    counts = range(positive_int("trials", trials) + 1)
+    chances = np.outer(stats.binom.pmf(counts, trials, one), stats.binom.pmf(counts, trials, other))
+    found = np.array([[fisher_p(trials, a, b) < level for b in counts] for a in counts])
+    return float(chances[found].sum())
+
+
+def enough_from(sizes, values, least: float) -> float:
+    """The smallest of the ascending ``sizes`` from which on every value is at least ``least``; or infinity.
+
+    Examples
+    --------
+    >>> enough_from([2, 8, 32], [0.9, 0.5, 1.0], least=0.9)
+    32
+    """
+    short = np.flatnonzero(np.asarray(values) < least)
+    first = short[-1] + 1 if short.size else 0
+    return sizes[first] if first < len(sizes) else math.inf
+
+
+def log_size_at(sizes, values, wanted: float) -> float:
+    """The logarithm of the size at which a curve passes ``wanted``, within the ascending ``sizes``.
+
+    Between two sizes the curve is a line over log size; where it falls, it stays at its largest value so far.
+
+    Examples
+    --------
+    >>> round(math.exp(log_size_at([100, 400], [0.2, 0.6], 0.4)))
+    200
+    """
+    return float(np.interp(wanted, np.maximum.accumulate(values), np.log(sizes)))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ one output and no skip connection are model (1). Gradients come from autograd he
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -20,7 +20,7 @@ from patch_association.shallow.data import PatternData
 from patch_association.shallow.initial import initial_weights
 from patch_association.shallow.network import Weights
 from patch_association.shallow.population import population
-from patch_association.shallow.tokens import Tokens
+from patch_association.shallow.tokens import Tokens, stack
 from patch_association.streams import Stream, generator, random_signs
 
 
@@ -218,6 +218,27 @@ def train_appendix_g(kind: str, num_neurons: int, rate: float, seed: int, steps:
         relevant_tokens = torch.eye(4, 6, dtype=torch.bool)
     model = ExtendedViT(heads, num_outputs=labels.shape[1], skip=kind == "skip connection")
     return train_extended(model, tokens, labels, relevant_tokens, steps=steps, rate=rate, every=50)
+
+
+def samples_of(law: Tokens, num_samples: int, trials: int) -> tuple[np.ndarray, Tokens]:
+    """Samples of a :func:`~patch_association.shallow.population`, as populations with other chances.
+
+    Parameters
+    ----------
+    law : Tokens (n kinds of input)
+    num_samples : int
+        Inputs in a sample; the draw's seed, too.
+    trials : int (R)
+
+    Returns
+    -------
+    (R, n) integers
+        How often each kind was drawn.
+    Tokens
+        The samples, stacked, for :func:`~patch_association.shallow.train`.
+    """
+    drawn = np.random.default_rng(num_samples).multinomial(num_samples, law.probability.numpy(), trials)
+    return drawn, stack(replace(law, probability=torch.from_numpy(row / num_samples)) for row in drawn)
 
 
 def mixture(laws, chances) -> Tokens:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.patches import Rectangle
 
-from patch_lab.kit.figures.style import COLORS, INK, PAPER, tints
+from patch_lab.kit.figures.style import COLORS, INK, PAPER, label_ends, label_ticks, styles_of, tints
 
 #: What a token is in an input: the tokens that decide the label, those against it, all others.
 ROLES = {"relevant": "signal", "confusion": "other sets", "other": "noise"}
@@ -84,3 +84,45 @@ def draw_scenes(axes, scenes, keep, patch_size: int) -> None:
             corner = patch % per_row * patch_size, patch // per_row * patch_size
             ax.add_patch(Rectangle(corner, patch_size, patch_size, color=PAPER, alpha=0.7, linewidth=0))
         ax.set_axis_off()
+
+
+def draw_kept(axes, sizes, accuracy, relevant, enough) -> None:
+    """Accuracy for each number of patches that remain; and how many images they need to match all patches.
+
+    Points are means over runs, bars reach from the least to the largest. Dashed: alpha_*^-2.
+
+    Parameters
+    ----------
+    axes : two Axes
+    sizes : (K,) numbers of training images
+    accuracy : dict of (runs, K) arrays
+        By the number of patches that remain; the largest number is all of them.
+    relevant : dict of float
+        alpha_*, the share of relevant patches, by the same numbers.
+    enough : dict of (runs,) arrays
+        Images that do as much as the most images with all patches.
+    """
+    counts = sorted(accuracy)
+    everything = counts[-1]
+    styles = dict(zip(reversed(counts), styles_of([str(count) for count in counts]).values()))
+    for count, style in styles.items():
+        label = rf"{count}, $\alpha_* = {relevant[count]:.2f}$"
+        _draw_runs(axes[0], sizes, accuracy[count], label=label, **style)
+        if count < everything:
+            needed = np.reshape(enough[count], (-1, 1))
+            _draw_runs(axes[1], [relevant[count]], needed, color=style["color"], fmt=style["marker"])
+    axes[1].plot(relevant[everything], sizes[-1], color=styles[everything]["color"], marker="o")
+    line = np.linspace(relevant[everything], 1, 50)
+    squares = sizes[-1] * (relevant[everything] / line) ** 2
+    axes[1].plot(line, squares, color=INK, linestyle="--", linewidth=0.9)
+    axes[0].set(xscale="log", xlabel="training images", ylabel="test accuracy", ylim=(0.15, None))
+    axes[1].set(yscale="log", xlabel=r"$\alpha_*$", ylabel="images needed", ylim=(500, 3000))
+    label_ticks(axes[0].xaxis, sizes)
+    label_ticks(axes[1].yaxis, sizes)
+    label_ends(axes[0])
+
+
+def _draw_runs(ax, x, values, **options):
+    """Means of ``values`` (runs, len(x)) with the least and the largest; options of ``Axes.errorbar``."""
+    middle = values.mean(axis=0)
+    ax.errorbar(x, middle, [middle - values.min(axis=0), values.max(axis=0) - middle], capsize=2, **options)

@@ -51,6 +51,19 @@ def mechanism(design: PatternData, then: Weights, now: Weights) -> dict[str, flo
     }
 
 
+def query_scores(design: PatternData, weights: Weights, query: int = 0) -> torch.Tensor:
+    """(R, M) scores that the patterns get, as keys, from one pattern: mu_j^T W_K^T W_Q mu_query."""
+    asked = (weights.query @ design.patterns.T)[..., query]  # (R, b)
+    return torch.einsum("rbj,rb->rj", weights.key @ design.patterns.T, asked)
+
+
+def own_mass(design: PatternData, weights: Weights) -> float:
+    """What mu_1 pays the tokens that show it in an input of the class +1; a mean over networks."""
+    fractions = torch.tensor(design.class_counts()[0] / design.num_tokens)  # (M,)
+    scores = query_scores(design, weights)
+    return float(torch.softmax(scores + fractions.log(), dim=-1)[:, 0].mean())
+
+
 @dataclass(frozen=True)
 class Planted:
     """How many rows were turned to be lucky with either sign of a_i, and how many of them still are."""

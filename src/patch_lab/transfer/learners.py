@@ -13,15 +13,16 @@ from functools import partial
 import numpy as np
 import torch
 
-from patch_association.checks import finite, int_list, made_of, one_of, positive_int, seed_list
+from patch_association.checks import finite, function, int_list, made_of, one_of, positive_int, seed_list
 from patch_association.data import SpatialData, assumption_one
-from patch_association.streams import TEST, VALIDATION, Stream, generator
+from patch_association.streams import Stream, generator
 from patch_association.structure import association
 from patch_association.training.empirical import Descent, EmpiricalRun, Start, descend
 from patch_association.training.evaluate import HeldOut
 from patch_association.training.samples import Samples
 from patch_association.training.steps import Constant
 from patch_lab.kit.conventions import TRANSFER
+from patch_lab.kit.seeds import TEST, VALIDATION
 from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
 from patch_lab.transfer.block_error import exact_error
 from patch_lab.transfer.clipped import Clipped
@@ -309,7 +310,7 @@ def error_table(learner: Callable[..., Outcome], data: SpatialData, sizes, seeds
     ValueError
         If ``learner`` cannot be called, or data, sizes or seeds are not what it takes.
     """
-    made_of("learner", learner, "function", "__call__")
+    function("learner", learner)
     made_of("data", data, "SpatialData", "partition", "feature", "sample")
     sizes = int_list("sizes", sizes)
     seeds = seed_list(seeds)

@@ -26,7 +26,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import skellam
 
-from patch_association.checks import finite, fits_memory, made_of, positive_int, probability
+from patch_association.checks import finite, fits_memory, function, positive_int, probability
 from patch_association.intervals import Estimate, mean
 from patch_association.streams import Stream, generator
 
@@ -128,7 +128,7 @@ def samples_per_set(
     ValueError
         If the error is still above the target at ``most``.
     """
-    made_of("error", error, "function", "__call__")
+    function("error", error)
     target = probability("target", target)
     most = finite("most", most, minimum=0)
     if finite("accuracy", accuracy, minimum=0) == 0:

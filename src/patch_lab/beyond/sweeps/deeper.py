@@ -15,7 +15,6 @@ import torch
 from patch_association.data import SpatialData
 from patch_association.defaults import DEFAULT
 from patch_association.model import polynomial_activation
-from patch_association.streams import BENCH_TEST
 from patch_association.structure import Partition, association
 from patch_lab.beyond import (
     Design,
@@ -31,6 +30,7 @@ from patch_lab.beyond import (
     train_together,
 )
 from patch_lab.kit.records import rounded, sample_source
+from patch_lab.kit.seeds import BENCH_TEST
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
 SEEDS = 10

@@ -12,9 +12,9 @@ from typing import Any
 import torch
 
 from patch_association.images.vit import ViT, ViTConfig
-from patch_association.streams import TEST
 from patch_lab.images.backgrounds import backgrounds, compose, right_answers, train_on_scenes, with_head
 from patch_lab.images.data import load
+from patch_lab.kit.seeds import TEST
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 
 #: Pictures that are kept in memory: the first of the packed file, where classes take turns.

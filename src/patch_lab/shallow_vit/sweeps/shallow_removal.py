@@ -9,8 +9,8 @@ import torch
 
 from patch_association.shallow import PatternData, Sgd, Tokens, initial_weights, train
 from patch_association.shallow.tokens import alike
-from patch_association.streams import TEST
 from patch_lab.kit.records import rounded, sample_source
+from patch_lab.kit.seeds import TEST
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 from patch_lab.shallow_vit.sparsify import keep_attended, remove
 from patch_lab.shallow_vit.sweeps.shallow_vit import BATCH, FEWER_NEURONS, FEWER_TESTS, TRIALS, ends

@@ -21,8 +21,8 @@ from patch_association.shallow import (
     train,
 )
 from patch_association.shallow.training import VARIANTS
-from patch_association.streams import TEST
 from patch_lab.kit.records import rounded, sample_source
+from patch_lab.kit.seeds import TEST
 from patch_lab.kit.sweeps.sweep import Sweep, grid
 from patch_lab.shallow_vit.assumption import check_assumption, cut
 from patch_lab.shallow_vit.robustness import noise_gain, with_neighbors

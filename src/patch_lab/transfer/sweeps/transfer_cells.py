@@ -13,10 +13,10 @@ import numpy as np
 import torch
 
 from patch_association.data import SpatialData, random_feature
-from patch_association.streams import TEST
 from patch_association.structure import Partition
 from patch_association.training.evaluate import HeldOut
 from patch_lab.kit.conventions import TRANSFER
+from patch_lab.kit.seeds import TEST
 from patch_lab.transfer import learners
 from patch_lab.transfer.block_attention import BlockAttention, DenseAttention
 from patch_lab.transfer.fine_tuning import draw_reads, fine_tune, usual_step
