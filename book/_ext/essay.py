@@ -15,7 +15,8 @@ from matplotlib.collections import LineCollection
 from PIL import Image
 from scipy.stats import norm
 
-from patch_association.exact.linear import labeling_error, linear_error
+from patch_association.exact.labels import bayes_error
+from patch_association.exact.linear import linear_error
 from patch_association.images.locality import grid_distances, similarity
 from patch_association.images.vit import ViT
 from patch_lab.images.puzzle import Assembly, assemble, cosines
@@ -133,7 +134,7 @@ def counting() -> dict:
         curves[str(C)] = [
             [round(q * (D - C) / C**2, 4), round(linear_error(D, C, q, ties="half"), 5)] for D in sizes
         ]
-    listening = [[round(q * (D - 4) / 16, 4), round(labeling_error(D, 4, q), 5)] for D in range(8, 220, 4)]
+    listening = [[round(q * (D - 4) / 16, 4), round(bayes_error(D, 4, q), 5)] for D in range(8, 220, 4)]
     return {**COUNTING, "curves": curves, "listening": listening, "boundary": boundary()}
 
 
@@ -199,7 +200,7 @@ def numbers() -> dict[str, str]:
         "accuracy early": percent(S["accuracy"][S["done"][0]], 2),
         "accuracy last": percent(S["accuracy"][-1], 2),
         "sum error": percent(linear_error(D, C, q, ties="half"), 2),
-        "sets error": percent(labeling_error(D, C, q), 2),
+        "sets error": percent(bayes_error(D, C, q), 2),
         "boundary": f"{boundary():.4f}",
         "lit most": f"{lit.max()}",
         "lit last": f"{lit[-1]}",

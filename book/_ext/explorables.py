@@ -109,7 +109,7 @@ class Explorable(SphinxDirective):
         panel = around(self, start, f"{still}</div>")
         if here != page or "of" not in self.options:
             return panel
-        ways = f"{{doc}}`All that can be moved <gallery>` · {{doc}}`/book/{self.options['of']}`"
+        ways = f"{{doc}}`Everything you can move <gallery>` · {{doc}}`/book/{self.options['of']}`"
         text, _ = self.state.inline_text(ways, self.lineno)
         return [nodes.paragraph("", "", *text, classes=["pa-above"]), *panel]
 
@@ -152,14 +152,14 @@ class Scene(SphinxDirective):
             still = drawn(name, here)
         start = (
             f'<section class="pa-scene" data-scene="{name}" aria-label="{SCENES[name]}">'
-            f'<a class="pa-skip" href="#past-{name}">Past the picture: {SCENES[name]}</a>'
+            f'<a class="pa-skip" href="#past-{name}">Skip the picture: {SCENES[name]}</a>'
             f'<div class="pa-explorable pa-moves" data-explorable="{explorable}" data-embedded data-state="">'
             f'<noscript><div class="pa-still-scene">{still}</div></noscript></div><div class="pa-ways">'
         )
         scene = around(self, start, f'</div><span id="past-{name}" tabindex="-1"></span></section>')
         if name != "heap" or here == "book/index":
             return scene
-        ways = "{doc}`The book </book/index>` · {doc}`All that can be moved </book/explore/gallery>`"
+        ways = "{doc}`The book </book/index>` · {doc}`Everything you can move </book/explore/gallery>`"
         text, _ = self.state.inline_text(ways, self.lineno)
         return [nodes.paragraph("", "", *text, classes=["pa-above"]), *scene]
 

@@ -97,3 +97,33 @@ def test_random_labels_keep_the_pictures_and_how_often_each_label_occurs():
     assert not torch.equal(first.train_labels, data.train_labels)
     assert torch.equal(study_larger.relabeled(data, 0).train_labels, first.train_labels)
     assert not torch.equal(study_larger.relabeled(data, 1).train_labels, first.train_labels)
+
+
+def test_a_changed_cell_changes_what_it_names_and_nothing_else(monkeypatch):
+    data = toy_set(40)
+    seen = {}
+    monkeypatch.setattr(study_larger.study, "pictures", lambda: data)
+    monkeypatch.setattr(study_larger, "SHORTER_PICTURES", 40)
+    monkeypatch.setattr(study_larger, "SHORTER_TESTED", 8)
+    monkeypatch.setattr(
+        study_larger.study,
+        "trained",
+        lambda options, shown, folder: seen.update({folder.name: (options, shown)}),
+    )
+    for change in study_larger.CHANGES:
+        study_larger.changed_cell("vanilla", change, 3)
+    options, shown = seen["vanilla-nothing-3"]
+    assert options == {**study_larger.SHORTER, "attention": "vanilla", "seed": 3}
+    assert torch.equal(shown.train_labels, study_larger.relabeled(data, 3).train_labels)
+    assert torch.equal(seen["vanilla-true-labels-3"][1].train_labels, data.train_labels)
+    assert not seen["vanilla-equal-labels-3"][1].train_labels.any()
+    noise = seen["vanilla-noise-3"][1]
+    assert torch.equal(noise.train_labels, shown.train_labels)
+    assert noise.train_images.dtype == torch.uint8 and not torch.equal(noise.train_images, data.train_images)
+    changed = {
+        name: {k for k, v in found.items() if options.get(k) != v} for name, (found, _) in seen.items()
+    }
+    assert changed["vanilla-a-tenth-of-the-rate-3"] == {"lr"}
+    assert changed["vanilla-P-from-N(0,-1)-3"] == {"position_std"}
+    assert changed["vanilla-one-fixed-order-3"] == {"tile"}
+    assert all(torch.equal(found.test_images, data.test_images[:8]) for _, found in seen.values())

@@ -225,8 +225,8 @@
       );
       const map =
         seen.epoch === LAST
-          ? `the map is all there that there will be (${found} of all neighbors)`
-          : `${ours} of the map that there will be is there with vanilla and ${theirs} with positional attention`;
+          ? `the map is complete (${found} of all neighbors)`
+          : `${ours} of the final map is there with vanilla attention, and ${theirs} with positional attention`;
       const [one, other] = both((kind) => around(kind, seen.epoch, seen.patch - 1));
       return (
         `${seen.epoch === 0 ? "Before training" : `After epoch ${seen.epoch}`}, ${map}, and ${answers} ` +

@@ -61,6 +61,7 @@ CONTROL: dict[str, Any] = dict(
 #: The controls' recipe for fewer steps and pictures, and what is changed in it under random labels.
 SHORTER: dict[str, Any] = CONTROL | dict(epochs=4, warmup_epochs=0.4, val_size=1000)
 SHORTER_PICTURES = 13_800
+SHORTER_TESTED = 1000
 CHANGES: dict[str, dict[str, Any]] = {
     "nothing": {},
     "true labels": {},
@@ -143,7 +144,7 @@ def changed_cell(attention: str, change: str, seed: int) -> dict:
     dict
         As of :func:`control_cell`.
     """
-    data = study.pictures().limited(SHORTER_PICTURES, 1000)
+    data = study.pictures().limited(SHORTER_PICTURES, SHORTER_TESTED)
     if change == "equal labels":
         data = with_equal_labels(data)
     elif change != "true labels":
