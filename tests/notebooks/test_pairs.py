@@ -119,3 +119,12 @@ def test_install_cells_use_the_repository_of_the_configuration():
     version = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), re.M)[1]
     assert f"missing(needed=({', '.join(version.split('.'))}))" in install
     assert all("remove-cell" in cell.metadata.get("tags", []) for cell in first)
+
+
+#: A row behind an empty line that a table's row comes before: it would be printed as it is typed.
+TORN_TABLE = re.compile(r"^\|.*\|\n\n\|(?!.*\n\|[ :|-]+\|$).*$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "book").rglob("*.md")), ids=lambda path: path.stem)
+def test_no_table_is_torn(path):
+    assert not (torn := TORN_TABLE.search(path.read_text(encoding="utf-8"))), torn
